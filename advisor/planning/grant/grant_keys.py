@@ -186,7 +186,7 @@ class AllocationTable(_Table, frozen=True):
     source: Line | None = None
 
 
-class GrantAllocation(_Table, frozen=True):
+class GrantAllocation(AllocationTable, frozen=True, kw_only=True):
     """What an allocation is planned with."""
 
     name: Line
@@ -194,23 +194,12 @@ class GrantAllocation(_Table, frozen=True):
     kind: AllocationKind = "campus"
     max_gpus: _MaxGpus = 8
     """Of one job."""
-    gpu_hours_a_year: _Hours | None = None
     usd_per_gpu_hour: _HourlyUsd = Decimal(0)
-    price_per_gpu_hour: _Hourly | None = None
-    """In the grant's currency, instead."""
-    buy_in: Amount | None = None
-    """What one share of a condo costs once: it is bought as a machine is."""
-    buy_in_on: date | None = None
-    lasts_years: _LastsYears | None = None
-    max_job_days: _JobDays | None = None
     queue_days: _WaitDays = Decimal(0)
     """Before each job."""
     odds: _Odds = Decimal(1)
     """That it is awarded."""
     overhead: AllocationOverhead = "none"
-    starts: date | None = None
-    ends: date | None = None
-    source: Line | None = None
 
 
 class BudgetTable(_Table, frozen=True):
@@ -274,14 +263,10 @@ class _Running(_Table, frozen=True):
     utilisation_by_year: tuple[Annotated[Decimal, Limits(0, 1, above=True)], ...] | None = None
     queue_days: _WaitDays = Decimal(0)
     slack: Annotated[Decimal, Limits(0, 0.9)] = SLACK
-    longest_run_days: Annotated[Decimal, Limits(0, 5475, above=True, unit="days")] = (
-        LONGEST_RUN_DAYS
-    )
+    longest_run_days: _RunDays = LONGEST_RUN_DAYS
     failures: Share = Decimal(0)
     share_gpus: bool = True
-    network_gbit: (
-        Annotated[Decimal, Limits(0, 10_000, above=True, words=("gbit/s", "gbit"))] | None
-    ) = None
+    network_gbit: _Gbit | None = None
 
 
 class ElectricityTable(_Table, frozen=True):

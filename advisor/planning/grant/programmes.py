@@ -37,11 +37,6 @@ def check_buy_in(file: str, place: str, own: Mapping[str, Any]) -> dict[str, Any
     """What a share has that its table does not say; nothing where none is bought. Raises
     InputError."""
     if "buy_in" not in own:
-        for key in ("buy_in_on", "lasts_years"):
-            if key in own:
-                raise wrong(
-                    file, f"{place}.{key}", "belongs to a share that is bought: write buy_in"
-                )
         return {}
     for key in _OF_HOURS:
         if key in own:
@@ -76,7 +71,8 @@ HOURS, PRICE = "gpu_hours_a_year", "usd_per_gpu_hour"
 CREDIT = ("credit", "price_per_gpu_hour", PRICE)
 OWN_WORD = "the grant's own word"
 """Of a value that the grant gives without a source."""
-VALUES = tuple(key for key in GrantAllocation.__struct_fields__ if key != "source")
+NOT_PLANNED = {"programme", "resource", "credit", "source"}
+VALUES = tuple(k for k in AllocationTable.__struct_fields__ if k not in NOT_PLANNED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,9 +151,6 @@ def resolved(
         known |= _hours(file, place, facts, _years(values, year_dates))
         if "gpu_hours_a_year" in known:
             values["gpu_hours_a_year"] = _typed(known["gpu_hours_a_year"].value)
-    if "price_per_gpu_hour" in own and "usd_per_gpu_hour" in own:
-        problem = "stands beside usd_per_gpu_hour, and only one can count: remove one of the two"
-        raise wrong(file, f"{place}.price_per_gpu_hour", problem)
     if "price_per_gpu_hour" in own:
         for told in (values, known):
             told.pop("usd_per_gpu_hour", None)
@@ -219,9 +212,6 @@ def _many(facts: Facts) -> bool:
 def _facts(file: str, place: str, asked: AllocationTable) -> dict[str, Fact]:
     """What is known of the programme and of its resource. Raises InputError."""
     if asked.programme is None:
-        if asked.resource is not None:
-            problem = "belongs to a programme: write programme as well"
-            raise wrong(file, f"{place}.resource", problem)
         return {}
     name = asked.programme.lower().replace(" ", "-")
     if name not in programme_names():
@@ -310,9 +300,6 @@ def _hours(file: str, place: str, facts: Facts, years: Decimal) -> dict[str, Fac
 
 def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> dict[str, Fact]:
     """The hours of a credit, which the grant does not pay. Raises InputError."""
-    if HOURS in values:
-        problem = f"stands beside {HOURS}, and only one can count: remove one of the two"
-        raise wrong(file, f"{place}.credit", problem)
     credit = values.pop("credit")
     mine, dollars = values.pop("price_per_gpu_hour", 0), values.pop(PRICE, 0)
     price = mine or dollars

@@ -13,10 +13,9 @@ from typing import Any
 from msgspec import structs
 
 from advisor.planning.currency import DOLLARS, Currency, shipped_rates
-from advisor.planning.grant.cross_field_checks import check, check_days, check_terms, one_for_each
+from advisor.planning.grant.cross_field_checks import check, check_days, check_tables
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (
-    AwardYears,
     BudgetTable,
     ElectricityTable,
     General,
@@ -64,9 +63,6 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         key = "institution.fiscal_year_start"
         changes["fiscal_year_start"] = month_and_day(file, key, own.fiscal_year_start)
     if own.overhead_rate_by_year is not None:
-        if own.overhead_rate is not None:
-            problem = "stands beside overhead_rate, and only one can count: remove one of the two"
-            raise wrong(file, "institution.overhead_rate_by_year", problem)
         if house.equipment_as == "depreciated":
             problem = "a machine that is written off over years has one rate: write overhead_rate"
             raise wrong(file, "institution.overhead_rate_by_year", problem)
@@ -117,22 +113,24 @@ def _threshold_in(currency: Currency, house: Institution) -> Institution:
     )
 
 
-def with_mean_rate(
-    file: str, house: Institution, year_dates: Sequence[date], cut: AwardYears
-) -> Institution:
-    """``overhead_rate`` is the mean over the days of the years, where each year has its own; it
-    counts for what has no year, electricity. Raises InputError."""
-    rates = house.overhead_rate_by_year
-    if rates is None:
-        return house
+def _mean(shares: Sequence[Decimal], year_dates: Sequence[date]) -> Decimal:
+    """Over the days of the award years."""
     spans = [(b - a).days for a, b in pairwise(year_dates)]
-    if len(rates) != len(spans):
-        problem = one_for_each(len(rates), "rate", len(spans), cut)
-        raise wrong(file, "institution.overhead_rate_by_year", problem)
-    total = sum((r * d for r, d in zip(rates, spans, strict=True)), Decimal(0))
-    mean = (total / sum(spans)).quantize(Decimal("0.000001")).normalize()
-    said = "the mean of overhead_rate_by_year, for what has no year of its own: electricity"
-    return replace(house, overhead_rate=mean, sources={**house.sources, "overhead_rate": said})
+    total = sum((share * days for share, days in zip(shares, spans, strict=True)), Decimal(0))
+    return (total / sum(spans)).quantize(Decimal("0.000001")).normalize()
+
+
+def _with_means(grant: Grant) -> Grant:
+    """What each award year has of its own is counted by its mean for what has no year."""
+    house, years = grant.institution, grant.year_dates
+    if house.overhead_rate_by_year is not None:
+        rate = _mean(house.overhead_rate_by_year, years)
+        said = "the mean of overhead_rate_by_year, for what has no year of its own: electricity"
+        sources = {**house.sources, "overhead_rate": said}
+        grant = replace(grant, institution=replace(house, overhead_rate=rate, sources=sources))
+    if grant.utilisation_by_year is None:
+        return grant
+    return replace(grant, utilisation=_mean(grant.utilisation_by_year, years))
 
 
 def read_grant(path: Path, today: date | None = None) -> Grant:
@@ -147,6 +145,7 @@ def read_grant(path: Path, today: date | None = None) -> Grant:
 
 def grant_of(file: GrantFile, path: Path) -> Grant:
     """A grant from the tables of its file. Raises InputError."""
+    check_tables(path.name, file)
     general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
     # The flat rate of a funder counts where the grant names no other rules.
     form = funder_form(general.funder)
@@ -164,6 +163,7 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     def each_year(amounts: Sequence[Decimal] | None) -> tuple[Decimal, ...] | None:
         return None if amounts is None else tuple(map(currency.rounded, amounts))
 
+    theirs = file.budget.shared_per_year or (file.budget.shared or Decimal(0),)
     _check_amounts(path.name, file, currency)
     procurement = _procurement(file.procurement, institution.procurement)
     terms = structs.asdict(buy)
@@ -201,19 +201,16 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         vat=file.budget.vat,
         costs=file.costs,
         pays_electricity=power.paid_by != "institution" and power != ElectricityTable(),
-        shared=_shared(path.name, file.budget, currency),
+        shared=sum(map(currency.rounded, theirs), Decimal(0)),
         shared_by_year=each_year(file.budget.shared_per_year),
         shared_by=file.budget.shared_by,
     )
     if found.order_on is not None:
         found = replace(found, order_on=tuple(sorted(set(found.order_on))))
-    check(found)
-    house = with_mean_rate(path.name, institution, found.year_dates, found.award_years)
-    found = replace(found, institution=house)
     allocations, values = values_of(path.name, file.allocations, found.year_dates)
     found = replace(found, allocations=allocations, allocation_values=values)
-    check_terms(found)
-    return replace(found, utilisation=_mean_utilisation(found))
+    check(found)
+    return _with_means(found)
 
 
 def _procurement(own: Procurement, house: Procurement) -> Procurement:
@@ -223,45 +220,15 @@ def _procurement(own: Procurement, house: Procurement) -> Procurement:
 
 
 def _of_general(path: Path, general: General) -> dict[str, Any]:
-    """Title, dates and form. Raises InputError."""
+    """Title, dates and form."""
     found = structs.asdict(general) | {"title": general.title or path.stem}
-    years, months = found.pop("years"), general.months
-    if (years is None) == (months is None):
-        problem = "is missing: write years = 3, or months = 18"
-        if years is not None:
-            problem = "stands beside years, and only one can count: remove one of the two"
-        raise wrong(path.name, "grant.years" if years is None else "grant.months", problem)
-    return found | {"months": months or 12 * years}
-
-
-def _shared(file: str, budget: BudgetTable, currency: Currency) -> Decimal:
-    """What others pay in all years. Raises InputError."""
-    by_year = budget.shared_per_year
-    if by_year is None:
-        return currency.rounded(budget.shared or Decimal(0))
-    if budget.shared is not None:
-        problem = "stands beside shared, and only one can count: remove one of the two"
-        raise wrong(file, "budget.shared_per_year", problem)
-    return sum(map(currency.rounded, by_year), Decimal(0))
-
-
-def _mean_utilisation(grant: Grant) -> Decimal:
-    """The one there is, or the mean over the days of the years."""
-    shares = grant.utilisation_by_year
-    if shares is None:
-        return grant.utilisation
-    spans = [(b - a).days for a, b in pairwise(grant.year_dates)]
-    total = sum((s * d for s, d in zip(shares, spans, strict=True)), Decimal(0))
-    return (total / sum(spans)).quantize(Decimal("0.000001")).normalize()
+    years = found.pop("years")
+    return found | {"months": general.months or 12 * years}
 
 
 def _currency(file: str, budget: BudgetTable, institution: Institution) -> Currency:
     """The grant's own, or its institution's. Raises InputError."""
     rate = budget.usd_per_unit
-    for key in ("usd_per_unit_on", "rate_source"):
-        if rate is None and getattr(budget, key) is not None:
-            problem = "says something of a rate that is not there: write usd_per_unit, or remove it"
-            raise wrong(file, f"budget.{key}", problem)
     if budget.currency is not None:
         return _named_currency(file, budget.currency, budget)
     if rate is not None:
@@ -350,9 +317,6 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
     if power.paid_by == "institution" or power == ElectricityTable():
         return None
     if power.price_per_kwh is not None:
-        if power.usd_per_kwh is not None:
-            problem = "stands beside usd_per_kwh, and only one can count: remove one of the two"
-            raise wrong(file, "electricity.price_per_kwh", problem)
         return power.price_per_kwh
     if power.usd_per_kwh is None:
         problem = "is missing: write what a kWh costs, as in usd_per_kwh = 0.15"
