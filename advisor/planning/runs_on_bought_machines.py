@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from msgspec import structs
+
 from advisor.costs.cost_of_owning import total_cost_of_ownership
 from advisor.costs.cost_terms import read_terms
 from advisor.planning.grant.grant_record import Grant
@@ -39,12 +41,15 @@ def with_terms(grant: Grant, typed: Mapping[str, str | None]) -> Grant:
     said = {name for name, text in typed.items() if text is not None}
     changes: dict[str, object] = {}
     if "utilisation" in said:
-        changes |= {"utilisation": terms.utilisation, "utilisation_by_year": None}
+        use = terms.utilisation
+        changes["running"] = structs.replace(
+            grant.running, utilisation=use, utilisation_by_year=None
+        )
     if "electricity" in said:
         price = grant.currency.rate_of_usd(terms.electricity_usd_per_kwh) or None
         changes |= {"price_per_kwh": price, "pays_electricity": price is not None}
     if "pue" in said:
-        changes["pue"] = terms.pue
+        changes["electricity"] = structs.replace(grant.electricity, pue=terms.pue)
     return replace(grant, assumed=terms, **changes)  # type: ignore[arg-type]
 
 

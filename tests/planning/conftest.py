@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from advisor.store import Store
 from tests.once_for_tests import value_once
 from tests.planning.example_reports import planned_from
 from tests.planning.forms_for_tests import TODAY
+from tests.planning.grant_files import changed
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,9 @@ def planned(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Plann
 
     def solved() -> Planned:
         grant = read_grant(EXAMPLE)
-        grant = replace(grant, experiments=grant.experiments[:2], owned=(), rent=False)
+        grant = changed(
+            grant, experiments=grant.experiments[:2], owned=(), rentals={"allowed": False}
+        )
         return plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
 
     planned = value_once("planned", tmp_path_factory, solved)

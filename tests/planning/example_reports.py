@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,13 @@ from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import Report
 from advisor.store import Store
+from tests.planning.grant_files import changed
 
 TODAY = date(2026, 11, 21)
 
 
 def planned_from(store_path: Path, **changes: Any) -> Planned:
-    grant = replace(read_grant(EXAMPLE), **changes)
+    grant = changed(read_grant(EXAMPLE), **changes)
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 300)
     assert planned.plan is not None
     return planned

@@ -16,6 +16,7 @@ from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import Report
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
+from tests.planning.grant_files import changed
 from tests.plans_for_tests import make_problem
 
 TODAY = date(2026, 11, 22)
@@ -46,7 +47,7 @@ def in_currency(loaded: Loaded, currency: Currency) -> Loaded:
 
 
 def report_for(planned: Planned, **changes: object) -> Report:
-    grant = replace(planned.loaded.grant, **changes)  # type: ignore[arg-type]
+    grant = changed(planned.loaded.grant, **changes)
     loaded = replace(in_currency(planned.loaded, grant.currency), grant=grant)
     assert planned.plan is not None and planned.explanation is not None
     return build_report(loaded, planned.plan, planned.explanation, pictures=False)

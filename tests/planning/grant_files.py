@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import structs
 
+from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
 from advisor.typed_input import InputError
 
@@ -44,3 +48,11 @@ def refused(folder: Path, text: str) -> str:
     assert "\n" not in message
     assert "grant.toml" in message
     return message
+
+
+def changed(grant: Grant, **changes: Any) -> Grant:
+    """A grant with other values; those of a table, as ``rentals``, by their keys."""
+    for name, value in changes.items():
+        if isinstance(value, dict):
+            changes[name] = structs.replace(getattr(grant, name), **value)
+    return replace(grant, **changes)

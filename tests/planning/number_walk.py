@@ -36,9 +36,11 @@ def setting(grant: Grant, key: str) -> Decimal:
     if match := re.fullmatch(r"budget\.per_year\[(\d+)\]", key):
         assert grant.year_budget is not None
         return grant.year_budget[int(match[1]) - 1]
-    names = {"budget.total": "budget", "electricity.price_change": "electricity_change"}
-    name = names.get(key, key.partition(".")[2])
-    return Decimal(getattr(grant, name))
+    table, _, name = key.partition(".")
+    if key == "budget.total":
+        return Decimal(str(grant.budget))
+    own = getattr(grant, name, None)  # as converted, or a mean
+    return Decimal(own if own is not None else getattr(getattr(grant, table), name))
 
 
 class Walk:

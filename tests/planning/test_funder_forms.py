@@ -29,6 +29,7 @@ from advisor.planning.solver.money.cents import cents_by_year
 from advisor.store import Store
 from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import TODAY, report_for
+from tests.planning.grant_files import changed
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,8 @@ def test_no_money_has_its_report_in_every_form(store_path: Path, tmp_path: Path)
     """No run has no row in a table and no line in a picture."""
     grant = read_grant(EXAMPLE)
     experiment = structs.replace(grant.experiments[1], each_year=False, runs=1)
-    grant = replace(grant, experiments=(experiment,), buy=False, rent=False, owned=())
+    no = {"allowed": False}
+    grant = changed(grant, experiments=(experiment,), purchases=no, rentals=no, owned=())
     grant = replace(grant, objective="most-runs", budget=Decimal(0), year_budget=None)
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60)
     assert planned.plan is not None and planned.explanation is not None

@@ -33,7 +33,7 @@ def test_the_nsf_is_not_told_what_others_pay(planned: Planned) -> None:
     rules = replace(planned.loaded.problem.rules, cost_share=Decimal("0.25"))
     problem = replace(planned.loaded.problem, rules=rules)
     shared = replace(planned, loaded=replace(planned.loaded, problem=problem))
-    changes = {"cost_share": Decimal("0.25"), "cost_share_by": "the lab next door"}
+    changes = {"purchases": {"cost_share": Decimal("0.25"), "cost_share_by": "the lab next door"}}
     told = to_markdown(report_for(shared, funder="horizon", **changes).parts()[0])
     assert "of which the lab next door pays 25 %" in told
     funder, annex = report_for(shared, funder="nsf", **changes).parts()

@@ -35,7 +35,7 @@ def test_a_poor_plan_of_another_kind_says_only_what_is_sure(
         proven=False,
     )
     told = replace(planned, explanation=replace(planned.explanation, alternatives=(other,)))
-    report = report_for(told, rent=True)
+    report = report_for(told, rentals={"allowed": True})
     text, annex = (to_markdown(part) for part in report.parts())
     assert "1,000,000" not in text
     untold = "There was no time to work out what renting would cost"
@@ -46,5 +46,5 @@ def test_a_poor_plan_of_another_kind_says_only_what_is_sure(
     near = replace(rent, gap=0.05, cost_cents=plan.cost_cents, judged_cents=plan.cost_cents)
     close = replace(other, plan=near)
     told = replace(planned, explanation=replace(planned.explanation, alternatives=(close,)))
-    text = to_markdown(report_for(told, rent=True).parts()[0])
+    text = to_markdown(report_for(told, rentals={"allowed": True}).parts()[0])
     assert "By the best plan that was found, doing the same work on rented computers" in text

@@ -24,6 +24,7 @@ from advisor.planning.planned import Planned
 from advisor.planning.solver.search_clock import Progress
 from advisor.store import Store
 from price_catalog.model import Quote
+from tests.planning.grant_files import changed
 from tests.plans_for_tests import make_machine
 
 TODAY = date(2026, 11, 21)
@@ -95,7 +96,7 @@ def planned_for(store_path: Path, grant: Grant, heard: list[Progress] | None = N
 def one_run(**changes: object) -> Grant:
     grant = read_grant(EXAMPLE)
     wanted = structs.replace(grant.experiments[1], each_year=False, runs=1)
-    grant = replace(grant, experiments=(wanted,), owned=(), rent=False)
+    grant = changed(grant, experiments=(wanted,), owned=(), rentals={"allowed": False})
     return replace(grant, pays_electricity=False, price_per_kwh=None, **changes)  # type: ignore[arg-type]
 
 
@@ -178,7 +179,7 @@ def test_a_card_that_nobody_makes_any_longer_comes_last(store_path: Path, budget
 
 
 def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path) -> None:
-    grant = replace(read_grant(EXAMPLE), rent_providers=None)
+    grant = changed(read_grant(EXAMPLE), rentals={"providers": None})
     loaded = load_grant(Store(store_path), grant, TODAY)
     assert any("leave out processor" in each.reason for each in loaded.left_out)
     assert not [offer for offer in loaded.rentals.values() if offer.leaves_out]

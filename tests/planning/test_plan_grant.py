@@ -32,7 +32,7 @@ from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from advisor.typed_input import InputError
 from price_catalog.power import LEAST_EFFICIENCY, wall_w
-from tests.planning.grant_files import SMALL, grant_file, refused
+from tests.planning.grant_files import SMALL, changed, grant_file, refused
 from tests.plans_for_tests import (
     make_experiment,
     make_machine,
@@ -238,8 +238,11 @@ def test_a_build_draws_the_same_everywhere(store_path: Path, host_watts: int) ->
     Where the catalogue does not know the processors, the grant's own figure takes the place of
     the estimate; nothing is never counted for them.
     """
-    grant = replace(
-        read_grant(EXAMPLE), objective="most-runs", host_watts=Decimal(host_watts), owned=()
+    grant = changed(
+        read_grant(EXAMPLE),
+        objective="most-runs",
+        electricity={"host_watts": Decimal(host_watts)},
+        owned=(),
     )
     wanted, loaded = grant.experiments[0], []
     with Store(store_path).reading() as reader:

@@ -15,6 +15,7 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.ranking.times import on_host
 from advisor.store import Store
+from tests.planning.grant_files import changed
 
 TODAY = date(2026, 11, 21)
 MODEL = "pythia-6.9b"
@@ -24,7 +25,13 @@ MODEL = "pythia-6.9b"
 def test_machines_and_parts_have_the_memory_of_their_own_host(store_path: Path) -> None:
     grant = read_grant(EXAMPLE)
     wanted = structs.replace(grant.experiments[0], model=MODEL, each_year=False, runs=1, by=None)
-    grant = replace(grant, experiments=(wanted,), owned=(), rent=False, share_gpus=True)
+    grant = changed(
+        grant,
+        experiments=(wanted,),
+        owned=(),
+        rentals={"allowed": False},
+        running={"share_gpus": True},
+    )
     store = Store(store_path)
     loaded = load_grant(store, grant, TODAY)
     loaded = loaded.told_too() or loaded
@@ -59,8 +66,13 @@ def test_an_owned_machine_has_the_memory_that_the_grant_says(store_path: Path) -
 
     def trains(memory_gib: float | None) -> set[int]:
         own = Owned(gpu="RTX 4090", gpu_count=2, host_memory_gib=memory_gib)
-        asked = replace(
-            grant, experiments=(wanted,), owned=(own,), rent=False, buy=False, share_gpus=True
+        asked = changed(
+            grant,
+            experiments=(wanted,),
+            owned=(own,),
+            rentals={"allowed": False},
+            purchases={"allowed": False},
+            running={"share_gpus": True},
         )
         machines = load_grant(store, asked, TODAY).problem.machines
         return {m.gpu_count for m in machines if MODEL in m.times}

@@ -69,9 +69,9 @@ def variant(request: pytest.FixtureRequest, store_path: Path, bought: Planned) -
         store_path,
         institution=house,
         owned=(),
-        rent=False,
+        rentals={"allowed": False},
         experiments=read_grant(EXAMPLE).experiments[1:3],
-        electricity_change=Decimal("0.03"),
+        electricity={"price_change": Decimal("0.03")},
         vat=Decimal("0.1"),
     )
 

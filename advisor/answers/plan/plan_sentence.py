@@ -102,7 +102,7 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
         of_it = "" if shares else " of it"
         shares.append(f"up to {theirs}{of_it} from {loaded.grant.shared_by}")
     if rest:  # of machines that are written off, or that others share
-        who = loaded.grant.cost_share_by if rules.life_months is None else "others"
+        who = loaded.grant.purchases.cost_share_by if rules.life_months is None else "others"
         pay = "pays" if rules.life_months is None else "must pay"
         shares.append(f"{who} {pay} {money(rest)} more for its machines")
     return f" ({', '.join(shares)})" if shares else ""
@@ -118,7 +118,7 @@ def _sure(loaded: Loaded, plan: Plan) -> str:
             which += " that is quoted"
         if any(each.odds < 1 for each in loaded.problem.allocations):
             which += ", by the odds of award"
-        if loaded.grant.lifetime_years is not None:
+        if loaded.grant.purchases.lifetime_years is not None:
             which += ", less what its machines are still worth after it"
     if plan.proven:
         return f"proven {best}{which}"

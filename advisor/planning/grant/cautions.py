@@ -199,7 +199,7 @@ def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
     if idle:
         labels = "; ".join(dict.fromkeys(label_of[p.machine_id] for p in idle))
         mend = "More --seconds may find a plan without it."
-        if grant.lifetime_years is not None:
+        if grant.purchases.lifetime_years is not None:
             mend = "Leave lifetime_years out under [purchases] and plan again."
         words = f"No run is done on some of what this plan buys: {labels}. Do not ask for it."
         yield Caution(words, mend)
@@ -210,7 +210,7 @@ def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
     for label in dict.fromkeys(m.label for m in machines if not m.on_sale):
         yield Caution(
             f"Nobody is known to sell this new at its price: {label}. "
-            f"{why if grant.buy_gpus is None else ''}Ask for a quote before you submit."
+            f"{why if grant.purchases.gpus is None else ''}Ask for a quote before you submit."
         )
     for line in dict.fromkeys(filter(None, map(unquoted, machines))):
         yield Caution(
@@ -310,13 +310,13 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
         return
     money = grant.currency.written(rest)  # to the cent it is the report's, which converts lines
     if rules.life_months is None:
-        by = grant.cost_share_by or ""
+        by = grant.purchases.cost_share_by or ""
         words = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"
         yield Caution(f"{words}: have it in writing before you order.")
         return
     late = any(problem.orders[p.order] > problem.orders[0] for p in plan.purchases)
     wait = " A machine that is bought later is charged for fewer months."
-    also = "" if not rules.cost_share else f", {grant.cost_share_by} its share among it"
+    also = "" if not rules.cost_share else f", {grant.purchases.cost_share_by} its share among it"
     yield Caution(
         f"The machines cost {money} more than is asked for: the grant pays their depreciation "
         f"within it alone, month by month, and somebody must pay the rest{also}. Their whole "
@@ -399,7 +399,7 @@ def _overhead_lines(grant: Grant, problem: PlanningProblem, plan: Plan) -> Itera
             f"{rule}. Ask your office.",
             'paid_by = "institution" leaves it out.',
         )
-        if grant.pue == 1:
+        if grant.electricity.pue == 1:
             yield Caution(
                 f"No power for cooling is counted. Data centres take {USUAL_PUE} times the power "
                 "of their machines, on average (Uptime Institute, 2025).",
@@ -460,13 +460,13 @@ def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
 
 def _settings(grant: Grant, plan: Plan) -> Iterator[Caution]:
     """What the grant sets aside, or does not."""
-    if grant.failures:
-        share = f"{float(grant.failures) * 100:.3g} %"
+    if grant.running.failures:
+        share = f"{float(grant.running.failures) * 100:.3g} %"
         yield Caution(f"Every run has {share} more time for failures and checkpoints.")
     else:
         none = "No time is set aside for failures and checkpoints."
         yield Caution(none, "failures = 0.05 under [running] adds 5 %.")
-    if not grant.lead_days and plan.purchases:
+    if not grant.purchases.lead_days and plan.purchases:
         none = "No days are kept for delivery: what is bought runs from the day of its order."
         yield Caution(none, "purchases.lead_days = 45 keeps 45 days.")
     if missing := not_asked_for(grant):

@@ -166,7 +166,7 @@ def _years(grant: Grant) -> Problems:
     for place, what, each in (
         ("budget.per_year", "amount", grant.year_budget),
         ("budget.shared_per_year", "amount", grant.shared_by_year),
-        ("running.utilisation_by_year", "share", grant.utilisation_by_year),
+        ("running.utilisation_by_year", "share", grant.running.utilisation_by_year),
         ("institution.overhead_rate_by_year", "rate", grant.institution.overhead_rate_by_year),
     ):
         if each is not None and len(each) != years:
@@ -203,7 +203,7 @@ def _days(grant: Grant) -> Problems:
         low, high = getattr(each, first), getattr(each, last)
         if low is not None and high is not None and high <= low:
             yield f"{place}.{last}", f"{high} is not after {first}, {low}"
-    for day in grant.order_on or ():
+    for day in grant.purchases.order_on or ():
         if not start <= day < end:
             yield "purchases.order_on", f"{day} is outside the grant, from {start} to {end}"
     for n, owned in enumerate(grant.owned, start=1):
@@ -219,21 +219,21 @@ def _rules(grant: Grant) -> Problems:
     """Money rules of the institution, and what others pay."""
     house = grant.institution
     since = house.threshold_valid_from
-    first = grant.start if grant.order_on is None else grant.order_on[0]
-    if grant.buy and since is not None and first < since:
+    first = min(grant.purchases.order_on or (grant.start,))
+    if grant.purchases.allowed and since is not None and first < since:
         least = grant.currency.written(house.equipment_threshold)
         yield (
             "institution.rules",
             f"its equipment threshold of {least} holds from {since}, and machines may be "
             f"ordered from {first}: name rules whose threshold holds then, or your own file",
         )
-    if grant.lifetime_years is not None and house.equipment_as == "depreciated":
+    if grant.purchases.lifetime_years is not None and house.equipment_as == "depreciated":
         yield (
             "purchases.lifetime_years",
             f"the rules of {house.name} pay what machines lose in value, which is all that "
             "counts: remove this key, and write life_months under [institution]",
         )
-    if grant.cost_share and grant.cost_share_by is None:
+    if grant.purchases.cost_share and grant.purchases.cost_share_by is None:
         problem = "somebody must pay it: write cost_share_by with their name"
         yield "purchases.cost_share_by", problem
     if grant.shared and grant.shared_by is None:

@@ -235,7 +235,7 @@ class _Evidence(_Table, frozen=True):
     prices: _Prices = _Prices("latest")
 
 
-class _Purchases(_Table, frozen=True):
+class Purchases(_Table, frozen=True):
     allowed: bool = True
     gpus: Names | None = None
     years: tuple[Annotated[int, Limits(1, MAX_YEARS, unit="years")], ...] | None = None
@@ -250,7 +250,7 @@ class _Purchases(_Table, frozen=True):
     cost_share_by: Payer | None = None
 
 
-class _Rentals(_Table, frozen=True):
+class Rentals(_Table, frozen=True):
     allowed: bool = True
     gpus: Names | None = None
     kinds: Annotated[tuple[RentalKind, ...], Limits(1, 10_000)] = ("on-demand",)
@@ -258,7 +258,7 @@ class _Rentals(_Table, frozen=True):
     price_change: _PriceChange = Decimal(0)
 
 
-class _Running(_Table, frozen=True):
+class Running(_Table, frozen=True):
     utilisation: Annotated[Decimal, Limits(0, 1, above=True)] = Decimal(1)
     utilisation_by_year: tuple[Annotated[Decimal, Limits(0, 1, above=True)], ...] | None = None
     queue_days: _WaitDays = Decimal(0)
@@ -336,9 +336,9 @@ class GrantFile(_Table, frozen=True):
     evidence: _Evidence = _Evidence()
     experiments: tuple[GrantExperiment, ...] = ()
     owned: tuple[Owned, ...] = ()
-    purchases: _Purchases = _Purchases()
-    rentals: _Rentals = _Rentals()
-    running: _Running = _Running()
+    purchases: Purchases = Purchases()
+    rentals: Rentals = Rentals()
+    running: Running = Running()
     electricity: ElectricityTable = ElectricityTable()
     institution: OwnRules = OwnRules()
     procurement: Procurement = Procurement()

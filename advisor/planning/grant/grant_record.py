@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from math import ceil, floor
 
 from advisor.costs.cost_of_owning import PAPER_TERMS, CostTerms
@@ -13,12 +15,15 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (
     AwardYears,
     CostLine,
+    ElectricityTable,
     Funder,
     GrantAllocation,
     GrantExperiment,
     Owned,
     Procurement,
-    RentalKind,
+    Purchases,
+    Rentals,
+    Running,
 )
 from advisor.planning.grant.institution import Institution
 from advisor.planning.grant.programmes import AllocationValue
@@ -45,22 +50,12 @@ class Grant:
     prices: PriceRule
     experiments: tuple[GrantExperiment, ...]
     owned: tuple[Owned, ...]
-    buy: bool
-    buy_gpus: tuple[str, ...] | None
-    buy_years: tuple[int, ...] | None
-    max_machines: int | None
-    lead_days: int
-    lifetime_years: Decimal | None
-    rent: bool
-    rent_gpus: tuple[str, ...] | None
-    rent_kinds: tuple[RentalKind, ...]
-    rent_providers: tuple[str, ...] | None
-    utilisation: Decimal
-    queue_days: Decimal
+    purchases: Purchases
+    rentals: Rentals
+    running: Running
+    electricity: ElectricityTable
     price_per_kwh: Decimal | None
-    pue: Decimal
-    host_watts: Decimal
-    electricity_source: str | None
+    """None where the grant does not pay for electricity."""
     institution: Institution
     funder: Funder = "plain"
     award_years: AwardYears = "start"
@@ -68,29 +63,6 @@ class Grant:
     """Of all amounts, of the institution's too."""
     vat: Decimal = Decimal(0)
     """Value-added tax on hardware and rent, as a share of the price without it."""
-    order_every_months: int = 12
-    """Orders may be placed on the first day of a year, or every that many months."""
-    price_change: Decimal = Decimal(0)
-    """Of hardware a year, as a share."""
-    rent_change: Decimal = Decimal(0)
-    electricity_change: Decimal = Decimal(0)
-    order_on: tuple[date, ...] | None = None
-    """The days on which machines may be ordered, where they are given one by one."""
-    educational_discount: Decimal = Decimal(0)
-    cost_share: Decimal = Decimal(0)
-    """Share of every machine that ``cost_share_by`` pays."""
-    cost_share_by: str | None = None
-    utilisation_by_year: tuple[Decimal, ...] | None = None
-    """``utilisation`` is then their mean."""
-    slack: Decimal = Decimal(0)
-    """Share of the days before every deadline that is kept free of runs."""
-    longest_run_days: Decimal | None = None
-    failures: Decimal = Decimal(0)
-    """Share of a run that is trained again."""
-    share_gpus: bool = False
-    """Whether a run may take some of a machine's GPUs, and leave the others to another run."""
-    network_gbit: Decimal | None = None
-    """Between two machines; given, a run may take two, by a predicted scaling."""
     allocations: tuple[GrantAllocation, ...] = ()
     allocation_values: tuple[AllocationValue, ...] = ()
     """What they are planned with, each with its source."""
@@ -107,6 +79,29 @@ class Grant:
     """The same of each award year, where the years have money of their own."""
 
     @property
+    def buy_years(self) -> tuple[int, ...] | None:
+        """In which years (0 is the first) something may be bought; None: in all."""
+        years = self.purchases.years
+        return None if years is None else tuple(sorted({year - 1 for year in years}))
+
+    @property
+    def rent_providers(self) -> tuple[str, ...] | None:
+        """Of whom one may rent; None: of all."""
+        return self.rentals.providers or self.procurement.providers
+
+    @property
+    def utilisation(self) -> Decimal:
+        """The one there is, or the mean over the days of the years."""
+        shares = self.running.utilisation_by_year
+        return self.running.utilisation if shares is None else self.mean_of_years(shares)
+
+    def mean_of_years(self, shares: Sequence[Decimal]) -> Decimal:
+        """Over the days of the award years."""
+        spans = [(b - a).days for a, b in pairwise(self.year_dates)]
+        total = sum((share * days for share, days in zip(shares, spans, strict=True)), Decimal(0))
+        return (total / sum(spans)).quantize(Decimal("0.000001")).normalize()
+
+    @property
     def terms(self) -> CostTerms:
         """What a run on a machine of one's own is counted by."""
         price = self.price_per_kwh
@@ -118,10 +113,10 @@ class Grant:
             usd = Decimal(f"{self.currency.in_usd(price):.4g}")
         return replace(
             self.assumed,
-            lifetime_years=self.lifetime_years or self.assumed.lifetime_years,
+            lifetime_years=self.purchases.lifetime_years or self.assumed.lifetime_years,
             utilisation=self.assumed.utilisation if self.utilisation == 1 else self.utilisation,
             electricity_usd_per_kwh=usd,
-            pue=self.assumed.pue if self.pue == 1 else self.pue,
+            pue=self.assumed.pue if self.electricity.pue == 1 else self.electricity.pue,
         )
 
     @property

@@ -9,6 +9,8 @@ from decimal import Decimal
 from itertools import chain
 from typing import TypeVar
 
+from msgspec import structs
+
 from advisor.costs.price_interval import price_today
 from advisor.costs.rental import rates_that_count
 from advisor.planning.grant.candidates.allocations import allocations_of, shares
@@ -32,7 +34,7 @@ from advisor.planning.grant.candidates.sums import SUMMED, behind_named
 from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.toml_reader import wrong
+from advisor.planning.grant.toml_reader import Line, wrong
 from advisor.planning.solver.money.cents import purchase_cents
 from advisor.planning.solver.problem import (
     BUY_IN,
@@ -155,8 +157,8 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         if new is not old
     }
     joined: Best = {}
-    if grant.network_gbit is not None:
-        link = link_of_speed(float(grant.network_gbit))
+    if grant.running.network_gbit is not None:
+        link = link_of_speed(float(grant.running.network_gbit))
         joined = {key: reader.asked_times(recipe_of[key], "ours", 2, link) for key in best}
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
@@ -166,7 +168,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         for n, each in enumerate(grant.owned)
     ]
     more, quotes_of_more = upgrades(snapshot, grant, owned, best, today, left_out)
-    named = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
+    named = gpu_ids_of(snapshot, grant, "purchases", grant.purchases.gpus)
     known = {**quotes, **quotes_of_more}
     why = {m.machine_id: refused(grant.procurement, m, known, today) for m in (*more, *machines)}
     turned_down = [m for m in (*more, *machines) if why[m.machine_id] and m.on_sale]
@@ -216,7 +218,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         year_budget_cents=None if grant.year_budget is None else tuple(years_reach(grant)),
         carry_over=grant.carry_over,
         buy_years=grant.buy_years,
-        max_machines=grant.max_machines,
+        max_machines=grant.purchases.max_machines,
     )
     problem = _from_today(problem, (today - grant.start).days)
     wider = None
@@ -256,7 +258,8 @@ def _rent_limits(
     house = grant.institution
     if not house.rent_up_to_depreciation or house.life_months is None:
         return ()
-    anything = replace(grant, buy=True, buy_gpus=tuple(sorted({r.gpu_id for r in rentals})))
+    gpus = tuple(sorted(Line(r.gpu_id) for r in {r.gpu_id: r for r in rentals}.values()))
+    anything = replace(grant, purchases=structs.replace(grant.purchases, allowed=True, gpus=gpus))
     if not rentals:
         return ()
     similar, _, _ = buyable(snapshot, anything, models, best, today, [])
@@ -294,26 +297,26 @@ def rules_of(grant: Grant) -> Rules:
         cloud_in_base=house.cloud_in_base,
         electricity_in_base=house.electricity_in_base,
         price_per_kwh=grant.price_per_kwh,
-        pue=grant.pue,
+        pue=grant.electricity.pue,
         utilisation=grant.utilisation,
-        year_utilisation=grant.utilisation_by_year,
-        queue_days=grant.queue_days,
-        lead_days=grant.lead_days,
-        lifetime_years=grant.lifetime_years,
-        slack=grant.slack,
-        longest_run_days=grant.longest_run_days,
-        failures=grant.failures,
+        year_utilisation=grant.running.utilisation_by_year,
+        queue_days=grant.running.queue_days,
+        lead_days=grant.purchases.lead_days,
+        lifetime_years=grant.purchases.lifetime_years,
+        slack=grant.running.slack,
+        longest_run_days=grant.running.longest_run_days,
+        failures=grant.running.failures,
         year_overhead=None
         if house.overhead_rate_by_year is None
         else tuple(zip(_first_days(grant), house.overhead_rate_by_year, strict=True)),
         overhead_rate_cloud=house.overhead_rate_cloud,
         overhead_rate_electricity=house.overhead_rate_electricity,
-        discount=grant.educational_discount,
+        discount=grant.purchases.educational_discount,
         vat=grant.vat,
-        price_change=grant.price_change,
-        rent_change=grant.rent_change,
-        electricity_change=grant.electricity_change,
-        cost_share=grant.cost_share,
+        price_change=grant.purchases.price_change,
+        rent_change=grant.rentals.price_change,
+        electricity_change=grant.electricity.price_change,
+        cost_share=grant.purchases.cost_share,
         machine_extras=machine_extras(grant),
         life_months=house.life_months if house.equipment_as == "depreciated" else None,
         use_share=house.use_share,
@@ -436,13 +439,13 @@ def _rentals(
 ) -> tuple[list[Rental], list[Rental], dict[str, RentalPrice]]:
     """Instances with a fresh price and a usable time for at least one of the models, each at the
     median of its providers' rates, and those of providers that procurement does not allow."""
-    if not grant.rent or grant.prices == "paper":
-        if grant.rent:
+    if not grant.rentals.allowed or grant.prices == "paper":
+        if grant.rentals.allowed:
             left_out.append(LeftOut(label="every rental", reason="the paper has no rental prices"))
         return [], [], {}
     rule = grant.prices
     as_of = rule if isinstance(rule, date) else today
-    wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rent_gpus)
+    wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rentals.gpus)
     names = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
     providers = None
     if grant.rent_providers is not None:
@@ -454,10 +457,10 @@ def _rentals(
     prices: dict[str, RentalPrice] = {}
     stale = bare = 0
     for offer in rates_that_count(offers, as_of):
-        if offer.leaves_out and offer.kind in grant.rent_kinds:
+        if offer.leaves_out and offer.kind in grant.rentals.kinds:
             bare += 1  # what must be paid in addition is not known
             continue
-        if offer.kind not in grant.rent_kinds:
+        if offer.kind not in grant.rentals.kinds:
             continue
         allowed = providers is None or offer.provider in providers
         if not allowed and grant.procurement.providers is None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -113,24 +112,15 @@ def _threshold_in(currency: Currency, house: Institution) -> Institution:
     )
 
 
-def _mean(shares: Sequence[Decimal], year_dates: Sequence[date]) -> Decimal:
-    """Over the days of the award years."""
-    spans = [(b - a).days for a, b in pairwise(year_dates)]
-    total = sum((share * days for share, days in zip(shares, spans, strict=True)), Decimal(0))
-    return (total / sum(spans)).quantize(Decimal("0.000001")).normalize()
-
-
-def _with_means(grant: Grant) -> Grant:
-    """What each award year has of its own is counted by its mean for what has no year."""
-    house, years = grant.institution, grant.year_dates
-    if house.overhead_rate_by_year is not None:
-        rate = _mean(house.overhead_rate_by_year, years)
-        said = "the mean of overhead_rate_by_year, for what has no year of its own: electricity"
-        sources = {**house.sources, "overhead_rate": said}
-        grant = replace(grant, institution=replace(house, overhead_rate=rate, sources=sources))
-    if grant.utilisation_by_year is None:
+def _with_mean_rate(grant: Grant) -> Grant:
+    """Rates of award years are counted by their mean for what has no year."""
+    house = grant.institution
+    if house.overhead_rate_by_year is None:
         return grant
-    return replace(grant, utilisation=_mean(grant.utilisation_by_year, years))
+    rate = grant.mean_of_years(house.overhead_rate_by_year)
+    said = "the mean of overhead_rate_by_year, for what has no year of its own: electricity"
+    sources = {**house.sources, "overhead_rate": said}
+    return replace(grant, institution=replace(house, overhead_rate=rate, sources=sources))
 
 
 def read_grant(path: Path, today: date | None = None) -> Grant:
@@ -146,7 +136,7 @@ def read_grant(path: Path, today: date | None = None) -> Grant:
 def grant_of(file: GrantFile, path: Path) -> Grant:
     """A grant from the tables of its file. Raises InputError."""
     check_tables(path.name, file)
-    general, buy, rent, power = file.grant, file.purchases, file.rentals, file.electricity
+    general, power = file.grant, file.electricity
     # The flat rate of a funder counts where the grant names no other rules.
     form = funder_form(general.funder)
     rules = file.institution.rules or form.rules
@@ -165,15 +155,13 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
 
     theirs = file.budget.shared_per_year or (file.budget.shared or Decimal(0),)
     _check_amounts(path.name, file, currency)
-    procurement = _procurement(file.procurement, institution.procurement)
-    terms = structs.asdict(buy)
-    for key in ("allowed", "gpus", "years"):
-        del terms[key]
     found = Grant(
         file=path.name,
         **_of_general(path, general),
-        **terms,
-        **structs.asdict(file.running),
+        purchases=file.purchases,
+        rentals=file.rentals,
+        running=file.running,
+        electricity=power,
         budget=None if budget is None else currency.rounded(budget),
         year_budget=each_year(file.budget.per_year),
         carry_over=file.budget.carry_over,
@@ -182,20 +170,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         prices=parse_price_rule(file.evidence.prices),
         experiments=file.experiments,
         owned=file.owned,
-        buy=buy.allowed,
-        buy_gpus=buy.gpus,
-        buy_years=None if buy.years is None else tuple(year - 1 for year in sorted(set(buy.years))),
-        rent=rent.allowed,
-        rent_gpus=rent.gpus,
-        rent_kinds=rent.kinds,
-        rent_providers=rent.providers or procurement.providers,
-        procurement=procurement,
-        rent_change=rent.price_change,
+        procurement=_procurement(file.procurement, institution.procurement),
         price_per_kwh=_electricity(path.name, power, currency),
-        pue=power.pue,
-        host_watts=power.host_watts,
-        electricity_source=power.source,
-        electricity_change=power.price_change,
         institution=institution,
         currency=currency,
         vat=file.budget.vat,
@@ -205,12 +181,10 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         shared_by_year=each_year(file.budget.shared_per_year),
         shared_by=file.budget.shared_by,
     )
-    if found.order_on is not None:
-        found = replace(found, order_on=tuple(sorted(set(found.order_on))))
     allocations, values = values_of(path.name, file.allocations, found.year_dates)
     found = replace(found, allocations=allocations, allocation_values=values)
     check(found)
-    return _with_means(found)
+    return _with_mean_rate(found)
 
 
 def _procurement(own: Procurement, house: Procurement) -> Procurement:
@@ -363,8 +337,8 @@ def unknown_names(grant: Grant, snapshot: Snapshot) -> dict[str, str]:
     gpus = [
         *((f"owned[{n}].gpu", [each.gpu]) for n, each in enumerate(grant.owned, start=1)),
         *((f"allocations[{n}].gpu", [each.gpu]) for n, each in enumerate(grant.allocations, 1)),
-        ("purchases.gpus", grant.buy_gpus or ()),
-        ("rentals.gpus", grant.rent_gpus or ()),
+        ("purchases.gpus", grant.purchases.gpus or ()),
+        ("rentals.gpus", grant.rentals.gpus or ()),
     ]
     errors: dict[str, str] = {}
     for number, experiment in enumerate(grant.experiments, start=1):

@@ -70,7 +70,7 @@ def bid_texts(loaded: Loaded, plan: Plan) -> dict[str, str]:
         "rule": bid_rule(loaded, max(machine.price * count for machine, count in bought)),
         "buyer": markdown_text(buyer),
         "wanted": loaded.grant.procurement,
-        "lead_days": loaded.grant.lead_days,
+        "lead_days": loaded.grant.purchases.lead_days,
     }
     rows = [{"item": item["label"], **row} for item in items for row in item["rows"]]
     columns = ("item", "mark", "seller", "label", "price", "day", "days")

@@ -66,7 +66,7 @@ def build_report(
 
 def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Section, ...]:
     """What the funder reads: request and budget, justification, quotes."""
-    grant, form, life = given.loaded.grant, given.form, given.loaded.grant.lifetime_years
+    grant, form, life = given.loaded.grant, given.form, given.loaded.grant.purchases.lifetime_years
     names = {line: kind for kind, line in line_names(given).items()}
     by_line = {
         names[str(row[0])]: row[-1]
@@ -162,7 +162,7 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
     by_year = [theirs for theirs, _ in paid.by_year] or None
     others = {"by": grant.shared_by, "amount": paid.theirs, "by_year": by_year}
     # Where machines are written off the grant does not say who pays the rest.
-    payer = grant.cost_share_by if problem.rules.life_months is None else None
+    payer = grant.purchases.cost_share_by if problem.rules.life_months is None else None
     return {
         "funder": grant.funder,
         "currency": grant.currency.code,

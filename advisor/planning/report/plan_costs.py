@@ -288,7 +288,9 @@ class CostBook:
                 )
         else:
             of.append(
-                self.setting("electricity.host_watts", self.loaded.grant.host_watts, "W", name)
+                self.setting(
+                    "electricity.host_watts", self.loaded.grant.electricity.host_watts, "W", name
+                )
             )
         if power.psu_efficiency is not None and power.efficiency_estimated:
             name = "efficiency of the power supplies"

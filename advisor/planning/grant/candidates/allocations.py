@@ -100,7 +100,7 @@ def shares(
         assert priced_on is not None
         gpu_id, gpu_name = _gpu(snapshot, grant, n, asked)
         label = f"share of {asked.name}, {asked.max_gpus} × {gpu_name}"
-        counts = range(1 if grant.share_gpus else asked.max_gpus, asked.max_gpus + 1)
+        counts = range(1 if grant.running.share_gpus else asked.max_gpus, asked.max_gpus + 1)
         if not any(times_of(best, gpu_id, count, grant) for count in counts):
             reason = f"no time of {gpu_name} for any model asked for"
             left_out.append(LeftOut(label=asked.name, reason=reason))

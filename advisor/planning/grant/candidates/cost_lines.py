@@ -88,9 +88,9 @@ def not_asked_for(grant: Grant) -> list[str]:
 
 def order_days(grant: Grant) -> tuple[int, ...] | None:
     """The days on which machines may be ordered; None: the first of every year."""
-    if grant.order_on is not None:
-        return tuple((day - grant.start).days for day in grant.order_on)
-    months = grant.order_every_months
+    if grant.purchases.order_on is not None:
+        return tuple((day - grant.start).days for day in sorted({*grant.purchases.order_on}))
+    months = grant.purchases.order_every_months
     if months == 12:
         return None
     days: list[int] = []

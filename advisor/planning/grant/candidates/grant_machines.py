@@ -195,10 +195,10 @@ def owned_machines(
     if not any(times_of(best, gpu_id, n, grant, shares[n]) for n in shares):
         reason = f"no time of {gpu.short_name} for any model asked for"
         left_out.append(LeftOut(label=every.label, reason=reason))
-    elif not every.times and (owned.free_slots or not grant.share_gpus):
+    elif not every.times and (owned.free_slots or not grant.running.share_gpus):
         reason = f"no time of {owned.gpu_count} of them together for any model asked for"
         left_out.append(LeftOut(label=every.label, reason=reason))
-    if not owned.free_slots or not grant.buy or owned.machines == 1:
+    if not owned.free_slots or not grant.purchases.allowed or owned.machines == 1:
         return [every]
     return [
         replace(every, machine_id=f"{every.machine_id}:{n}", owned=1)
@@ -217,7 +217,7 @@ def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
     """Of a machine of the lab, which the catalogue does not know."""
     if gpu.tdp_w is None:
         return None
-    gpu_w, stated = Decimal(str(gpu.tdp_w)), grant.host_watts or None
+    gpu_w, stated = Decimal(str(gpu.tdp_w)), grant.electricity.host_watts or None
     return PowerFigures(
         gpu_w=gpu_w,
         gpu_count=gpu_count,
@@ -241,10 +241,10 @@ def upgrades(
     found: list[Machine] = []
     quotes: dict[str, Quote] = {}
     book = snapshot.prices(grant.prices, today=today)
-    wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
+    wanted = gpu_ids_of(snapshot, grant, "purchases", grant.purchases.gpus)
     gpus = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
     for table, machines in zip(grant.owned, owned, strict=True):
-        for base in machines if grant.buy else ():
+        for base in machines if grant.purchases.allowed else ():
             gpu = gpus[base.gpu_id]
             for more in range(1, table.free_slots + 1):
                 count = base.gpu_count + more
@@ -298,10 +298,10 @@ def buyable(
     quotes: dict[str, Quote] = {}
     builds: dict[str, Build] = {}
     machines: list[Machine] = []
-    if not grant.buy:
+    if not grant.purchases.allowed:
         return machines, builds, quotes
     book = snapshot.prices(grant.prices, today=today)
-    wanted = gpu_ids_of(snapshot, grant, "purchases", grant.buy_gpus)
+    wanted = gpu_ids_of(snapshot, grant, "purchases", grant.purchases.gpus)
     timed = {time.gpu_id for times in best.values() for time in times}
     considered = tuple(
         build
@@ -330,7 +330,9 @@ def buyable(
             left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
             continue
         # Whoever pays for electricity, a report states what energy the runs take.
-        power: PowerFigures | None = power_figures(build, base_w=grant.host_watts or None)
+        power: PowerFigures | None = power_figures(
+            build, base_w=grant.electricity.host_watts or None
+        )
         if power is not None and power.wall_w is None:
             power = None
         if power is None and grant.price_per_kwh is not None:

@@ -36,7 +36,7 @@ def parts_of(
         build = builds.get(whole.machine_id)
         own = _table_of(whole, grant)
         held = None if build is None else build.host.memory_gib
-        for count in range(1, whole.gpu_count) if grant.share_gpus else ():
+        for count in range(1, whole.gpu_count) if grant.running.share_gpus else ():
             share = None if held is None else held * count / whole.gpu_count
             if own is not None:
                 share = memory_share(own, count)
@@ -46,7 +46,7 @@ def parts_of(
             if timed[key]:
                 label = f"{count} GPU{'' if count == 1 else 's'} of {whole.label}"
                 found.append(_part(whole, count, label, timed[key]))
-        if grant.network_gbit is None or whole.upgrade_of is not None or whole.owned == 1:
+        if grant.running.network_gbit is None or whole.upgrade_of is not None or whole.owned == 1:
             continue
         if whole.share_of is not None:
             continue  # its network is the campus's

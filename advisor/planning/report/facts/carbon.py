@@ -60,10 +60,10 @@ def compute_and_carbon(given: Material) -> dict[str, Any]:
 def _emissions(given: Material, energy: list[Num]) -> dict[str, Any]:
     """Energy with cooling, and what it emits by the grid's published intensity."""
     ledger, grant = given.ledger, given.loaded.grant
-    if grant.pue == 1:
+    if grant.electricity.pue == 1:
         factor = ledger.leaf("unit", USUAL_PUE, "factor", "usual PUE", name="usual PUE")
     else:
-        factor = given.book.setting("electricity.pue", grant.pue, "factor", "PUE")
+        factor = given.book.setting("electricity.pue", grant.electricity.pue, "factor", "PUE")
     bare = ledger.total(energy, "kWh of all runs, before cooling", "kwh")
     kwh = ledger.compute("product", [bare, factor], "kwh", "kWh of all runs")
     row, country = _grid(given), grant.procurement.country

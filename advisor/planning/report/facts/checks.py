@@ -31,7 +31,9 @@ def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
         "carbon": carbon_gaps(given),
         "old": _old_prices(given),
         **_not_compared(given),
-        "unnamed": grant.cost_share_by if rules.cost_share and not form.names_cost_share else None,
+        "unnamed": grant.purchases.cost_share_by
+        if rules.cost_share and not form.names_cost_share
+        else None,
     }
 
 
@@ -70,11 +72,13 @@ def _not_compared(given: Material) -> dict[str, Any]:
     grant, buying, renting = given.loaded.grant, "", ""
     market = any(rental.allocation is None for rental in _paid_rentals(given))
     tried = any(other.change.get("no_purchases") for other in given.explanation.alternatives)
-    if not grant.buy and any(r.charge.direct.value for r in given.costs.running if r.rented):
+    if not grant.purchases.allowed and any(
+        r.charge.direct.value for r in given.costs.running if r.rented
+    ):
         buying = "ruled out"
-    elif grant.buy and market and not_bought(given) is None:
+    elif grant.purchases.allowed and market and not_bought(given) is None:
         buying = "no time"
-    if not grant.rent:
+    if not grant.rentals.allowed:
         renting = "ruled out"
     elif tried and not market and not_rented(given) is None:
         renting = "no time"
@@ -82,6 +86,6 @@ def _not_compared(given: Material) -> dict[str, Any]:
     return {
         "buying": buying,
         "renting": renting,
-        "share_alone": shares and not grant.buy,
+        "share_alone": shares and not grant.purchases.allowed,
         "no_allocations": not grant.allocations,
     }

@@ -120,12 +120,12 @@ def _settings(given: Material) -> Iterator[Setting]:
     """How runs are planned, and what electricity costs."""
     grant = given.loaded.grant
     for table in ("running", "purchases", "electricity"):
-        source = grant.electricity_source if table == "electricity" else None
+        source = grant.electricity.source if table == "electricity" else None
         for key, (unit, words) in meanings(table).items():
-            value = getattr(grant, key)
+            value = getattr(grant, key, getattr(getattr(grant, table), key))
             if value is not None and (key != "pue" or grant.price_per_kwh is not None):
                 yield f"{table}.{key}", value, unit, words, source or OWN_SETTING
-    for n, use in enumerate(grant.utilisation_by_year or (), start=1):
+    for n, use in enumerate(grant.running.utilisation_by_year or (), start=1):
         words = f"the same in award year {n}"
         yield f"running.utilisation_by_year[{n}]", use, "share", words, OWN_SETTING
 
@@ -174,7 +174,7 @@ def limits(given: Material) -> dict[str, Any]:
         "doubtful": any(time.verdict == "doubtful" for time in times),
         "predicted": any(time.basis == "predicted" for time in times),
         "uneven": [(name, words) for name, words in uneven if words is not None],
-        "every": every[grant.order_every_months],
+        "every": every[grant.purchases.order_every_months],
         "upgraded": any(e.machine.upgrade_of is not None for e in given.costs.equipment),
         "rented": any(r.rented for r in given.costs.running),
         "left": [

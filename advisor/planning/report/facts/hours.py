@@ -48,7 +48,9 @@ def renting(given: Material, by_line: Mapping[str, Num]) -> Facts:
         facts["limit"] = given.book.setting(key, rules.longest_run_days, "days", label)
     if not rented:
         # Where nothing may be rented only granted hours were compared: that is no reason.
-        return facts | {"instead": not_rented(given) if given.loaded.grant.rent else None}
+        return facts | {
+            "instead": not_rented(given) if given.loaded.grant.rentals.allowed else None
+        }
     paid = by_line["computer_services"]
     if any(e.machine.in_base is not None for e in given.costs.equipment):
         # A share of a condo that is charged as a service is on that line, too.
@@ -167,7 +169,7 @@ def not_rented(given: Material) -> Facts | None:
 def not_bought(given: Material) -> Facts | None:
     """What rented work would cost on machines of one's own, where there may be any; None where
     that is not known."""
-    if not given.loaded.grant.buy and not given.loaded.grant.owned:
+    if not given.loaded.grant.purchases.allowed and not given.loaded.grant.owned:
         return None
     for other in given.explanation.alternatives:
         if other.change.get("only_runs"):
@@ -226,7 +228,12 @@ def _without(given: Material, allocation: Allocation) -> Facts | None:
     """What the work would cost without its hours, or how much of it would be done; None where
     that was not tried, or where the grant leaves no other way."""
     grant, wanted = given.loaded.grant, allocation.allocation_id
-    if not (grant.buy or grant.rent or grant.owned or len(grant.allocations) > 1):
+    if not (
+        grant.purchases.allowed
+        or grant.rentals.allowed
+        or grant.owned
+        or len(grant.allocations) > 1
+    ):
         return None
     for other in given.explanation.alternatives:
         if other.change.get("without_allocation") == wanted:
