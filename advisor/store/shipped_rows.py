@@ -35,7 +35,6 @@ from advisor.store.storage.store_error import StoreError
 def text_tables(*, predicted: bool = True) -> dict[str, list[Values]]:
     """What the text says, by table. Sources and predictions, which take longest, only where
     ``predicted``. Raises StoreError where the text has a fault."""
-    from advisor.prediction.shipped_predictions import prediction_source, shipped_fit, shipped_rows
     from bench_runner.recipes import load_recipes
     from bench_runner.records import published
     from price_catalog.load import load_catalog
@@ -54,9 +53,15 @@ def text_tables(*, predicted: bool = True) -> dict[str, list[Values]]:
             "measurement": [audit(measurement_values(time)) for time in times],
         }
         if predicted:
-            said = (*catalog.sources, *published.load_sources(), prediction_source(shipped_fit()))
+            from advisor.prediction import shipped_predictions as shipped  # late: it loads numpy
+
+            said = (
+                *catalog.sources,
+                *published.load_sources(),
+                shipped.prediction_source(shipped.shipped_fit()),
+            )
             found["source"] = [plain_values(source) for source in said]
-            found["prediction"] = shipped_rows(recipes, catalog.gpus, times)
+            found["prediction"] = shipped.shipped_rows(recipes, catalog.gpus, times)
     except OSError as error:
         raise StoreError(
             f"the text tables cannot be read ({error.strerror}: {error.filename}): "
