@@ -170,34 +170,3 @@ def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
     assert row == (0,)
     build_store(own_store)
     assert len(look(store).times(origin="local")) == len(held)
-
-
-def test_a_killed_creation_leaves_no_half_store(tmp_path: Path) -> None:
-    path = tmp_path / "results.duckdb"
-    kill = """
-import os, random, signal, sys, time
-import tests.store_for_tests
-from advisor.store import build_store, check_store
-path = sys.argv[1]
-began_s = time.monotonic()
-build_store(path)
-took_s = time.monotonic() - began_s
-os.unlink(path)
-made = 0
-for kill in range(4):
-    child = os.fork()
-    if child == 0:
-        build_store(path)
-        os._exit(0)
-    time.sleep(random.Random(kill).uniform(0.0, took_s))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    if os.path.exists(path):
-        assert check_store(path) == [], check_store(path)
-        os.unlink(path)
-        made += 1
-print(made)
-"""
-    answer(program(kill, path), timeout_s=280)
-    build_store(path)
-    assert check_store(path) == []
