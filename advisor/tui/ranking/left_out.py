@@ -23,12 +23,6 @@ from advisor.tui.program.keys import LEFT_OUT
 from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.table_layout import Column
 
-MIDDLE = 76
-"""From this width on there is room for a longer name."""
-LEFT_OUT_NAME, LEAST_LEFT_OUT_NAME = 30, 22
-"""Cells of a left-out machine's name: with it, reason, cost and days fit 80 columns; with the
-least, its reason and cost fit 60."""
-
 
 class ExcludedScreen(ListActions, Dialog[None]):
     """A filterable list over the main screen."""
@@ -51,7 +45,7 @@ class ExcludedScreen(ListActions, Dialog[None]):
             box.border_title = "Left out"
             yield Static(self._counts, markup=False, classes="counts")
             yield FilterTable(
-                excluded_rows(self._ranking, self._about, self.app.size.width),
+                excluded_rows(self._ranking, self._about),
                 empty="No build is left out: every one answers the question.",
             )
             yield DialogKeys(LEFT_OUT)
@@ -69,9 +63,9 @@ class ExcludedScreen(ListActions, Dialog[None]):
         self.app.push_screen(ExportScreen(what))
 
 
-def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int) -> Rows:
-    """The left-out builds, and the impossible times of builds that a prediction ranks instead, for
-    a terminal that is so wide. A row's words are made when it is looked at."""
+def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild]) -> Rows:
+    """The left-out builds, and the impossible times of builds that a prediction ranks instead. A
+    row's words are made when it is looked at."""
     builds, order, refused = ranking.candidates.builds, ranking.excluded_order, ranking.refused
 
     row, unit = partial(_row, ranking), unit_of(ranking)
@@ -93,7 +87,13 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int
         return build.gpu.name, build.gpu_count
 
     return Rows(
-        _columns(width, unit),
+        (
+            Column(key="build", title="machine", sort_key="build", width=30, least=22),
+            Column(key="reason", title="reason", sort_key="reason", width=15, least=12),
+            Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
+            Column(key="days", title=f"{unit.word}s", align="right", sort_key="days", width=7),
+            Column(key="detail", title="in words", sort_key="detail", width=46),
+        ),
         range(len(order) + len(refused)),
         cells=lambda position: _cells(row(position), name(position), unit),
         text=lambda at: f"{gpus_words(builds[build_of(at)])} {REASONS_SHORT.get(reason(at), '')}",
@@ -112,18 +112,6 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild], width: int
 def _row(ranking: Ranking, position: int) -> ExcludedRow:
     after = position - len(ranking.excluded_order)
     return ranking.excluded_row(position) if after < 0 else ranking.refused[after]
-
-
-def _columns(width: int, unit: TimeUnit) -> tuple[Column, ...]:
-    """What is said of a left-out build, on a terminal that is so wide."""
-    name = LEFT_OUT_NAME if width >= MIDDLE else LEAST_LEFT_OUT_NAME
-    return (
-        Column(key="build", title="machine", sort_key="build", width=name),
-        Column(key="reason", title="reason", sort_key="reason", width=15, least=12),
-        Column(key="cost", title="cost", align="right", sort_key="cost", width=8),
-        Column(key="days", title=f"{unit.word}s", align="right", sort_key="days", width=7),
-        Column(key="detail", title="in words", sort_key="detail", width=46),
-    )
 
 
 def _cells(row: ExcludedRow, name: str, unit: TimeUnit) -> tuple[str, ...]:
