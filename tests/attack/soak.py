@@ -111,7 +111,7 @@ def _serve(store: Path, folder: Path) -> Iterator[Step]:
     from tests.tui.test_serve import free_port
 
     port = free_port()
-    (folder / "state.json").write_text('{"welcomed": true}')
+    (folder / "state.json").write_text("{}")
     words = [sys.executable, "-m", "advisor", "--store", str(store), "serve", "--port", str(port)]
     environment = os.environ | {"ADVISOR_STATE": str(folder / "state.json")}
     server = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT)

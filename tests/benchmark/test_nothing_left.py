@@ -131,7 +131,7 @@ def test_the_solver_ends_with_whoever_asked_it(tag: str) -> None:
 def open_program(store: Path, tmp_path: Path) -> tuple[int, int]:
     """The terminal program on a terminal of its own: its process and the terminal's other end."""
     state = tmp_path / "state.json"
-    state.write_text('{"welcomed": true, "prices": "paper"}')
+    state.write_text('{"prices": "paper"}')
     child, terminal = pty.fork()
     if child == 0:
         os.environ |= {"ADVISOR_STATE": str(state), "TERM": "xterm-256color"}
@@ -184,7 +184,7 @@ def test_a_terminal_that_is_closed_elsewhere_ends_the_program(
 ) -> None:
     """No SIGHUP: the terminal was that of a shell, a recorder or a job before it."""
     state = tmp_path / "state.json"
-    state.write_text('{"welcomed": true, "prices": "paper"}')
+    state.write_text('{"prices": "paper"}')
     terminal, its_end = pty.openpty()
     program = subprocess.Popen(
         [sys.executable, "-m", "advisor", "--store", str(own_store)],

@@ -147,7 +147,7 @@ def bare() -> Terminal:
 
 def ours(store: Path, folder: Path) -> Terminal:
     state = folder / "state.json"
-    state.write_text('{"welcomed": true}', encoding="utf-8")
+    state.write_text("{}", encoding="utf-8")
     command = [sys.executable, "-m", "advisor"]  # as people call it: without a flag
     return Terminal(command, {"ADVISOR_STATE": str(state), "ADVISOR_STORE": str(store.resolve())})
 
@@ -189,14 +189,14 @@ def key_presses(store: Path, folder: Path, presses: int) -> None:
     times = [terminal.press(key, OUR_READY) for _ in range(presses) for key in (b"9", b"\x7f")]
     terminal.press(b"\x1b")
     arrows = [terminal.press(key) for _ in range(presses) for key in (b"\x1b[B", b"\x1b[A")]
-    costs = [terminal.press(b"$") for _ in range(presses)]
+    orders = [terminal.press(b"o") for _ in range(presses)]
     terminal.close()
     print(f"key press to updated table and picture ({store.name}), medians:")
     print("  goal for the budget:              at most 50 ms")
     for name, measured in (
         ("budget", times),
         ("next row", arrows),
-        ("cost per experiment", costs),
+        ("another order", orders),
         ("floor, the bare program's key", floors),
     ):
         frame, last = (statistics.median(column) * 1e3 for column in zip(*measured, strict=True))

@@ -46,7 +46,7 @@ class Served:
         self.port = free_port()
         self.address = f"127.0.0.1:{self.port}"
         state = folder / "state.json"
-        state.write_text('{"welcomed": true, "prices": "paper"}', encoding="utf-8")
+        state.write_text('{"prices": "paper"}', encoding="utf-8")
         self.tag = str(folder / uuid.uuid4().hex)
         self.process = subprocess.Popen(
             [
