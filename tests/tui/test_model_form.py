@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.tui.pages.model_form import in_fields, read_target
-from advisor.tui.ranking.answer_lines import with_key
+from advisor.tui.ranking.ranking_screen import with_remedy
 from advisor.typed_input import InputError, no_such_model
 
 TYPED = dict.fromkeys(
@@ -41,6 +41,6 @@ def test_what_is_a_flag_on_the_command_line_is_a_field_here() -> None:
 
 @pytest.mark.parametrize("name", ["llama-7b", "gpt-oss", "7B"])
 def test_where_a_command_would_keep_a_model_its_key_is_told(name: str) -> None:
-    said = with_key("model", no_such_model(name, ["llama3.2-1b-shape", "mamba-790m"]))
+    said = with_remedy("model", no_such_model(name, ["llama3.2-1b-shape", "mamba-790m"]))
     assert "advisor predict" not in said
     assert said.endswith("U: a model of your own.")

@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import Dialog
-from advisor.tui.program.own_price_changes import change_prices
+from advisor.tui.program.state import change_prices
 from advisor.tui.widgets.choice import Choice, FormChoice
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.lines import LinesView, Page

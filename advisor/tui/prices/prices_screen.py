@@ -17,7 +17,7 @@ from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.answer import build_key
 from advisor.tui.program.keys import PRICES
-from advisor.tui.program.own_price_changes import change_prices
+from advisor.tui.program.state import change_prices
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, Line, LinesView, wrapped

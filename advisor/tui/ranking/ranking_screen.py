@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from advisor.tui.program.keys import RANKING
 from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import CHOICES
-from advisor.tui.ranking.answer_lines import RETRY, message_line
 from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.widgets.choice import Choice, OpensPage
@@ -30,6 +30,10 @@ from advisor.tui.widgets.text_input import FilterInput, FilterLine
 
 if TYPE_CHECKING:
     from advisor.tui.program.store_reader import Reading
+
+
+RETRY = "(tried again every 2 s)"
+KEEP_COMMAND = re.compile(r"(?:[;:] keep| A plain) .*advisor predict .*", re.DOTALL)
 
 
 class RankingScreen(SizedScreen):
@@ -360,3 +364,27 @@ def _write(line: Static, new: str) -> None:
         room = 1 if least is None else int(least.value)
         rows = [max(room, each.count("\n") + 1) for each in (old, new)]
         line.update(new, layout=rows[0] != rows[1])
+
+
+def message_line(session: RankingSession, trouble: str | None) -> str | None:
+    """The answer in one sentence, or what is wrong with the fields or the store; None while
+    there is neither."""
+    if session.errors:
+        return f"⚠ {with_remedy(*next(iter(session.errors.items())))}"
+    if trouble is not None:
+        return f"⚠ {trouble} {RETRY}"
+    if session.answer is not None:
+        return session.sentence()
+    return None
+
+
+def with_remedy(name: str, problem: str) -> str:
+    """What is wrong with a field; where a command would mend it, the key that does."""
+    if name != "model":
+        return problem
+    said, listed, _ = KEEP_COMMAND.sub("", problem).partition("; known: ")
+    if listed:  # which the picker shows
+        return f"{said}. m: one of those that are here; U: a model of your own."
+    if said.endswith("is a size and no model"):
+        return f"{said}. \N{DOWNWARDS ARROW}: one of the list; U: a model of your own."
+    return f"{said}{'' if said.endswith('?') else '.'} U: a model of your own."
