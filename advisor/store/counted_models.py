@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import FineTuning, parted
@@ -48,7 +49,7 @@ def model_of(recipe: Recipe) -> Model:
 
 def fine_tuner(own: Sequence[OwnModel]) -> FineTuner:
     """What counts a model that is fine-tuned, those that a user keeps among them; it raises
-    InputError for what cannot be fine-tuned so. A plan hands it to another process."""
+    InputError for what cannot be fine-tuned so. Other processes take it over."""
     return partial(_fine_tuned, tuple(own))
 
 
