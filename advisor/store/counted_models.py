@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import FineTuning, parted
