@@ -180,9 +180,9 @@ def test_equipment_is_judged_whole_or_by_its_parts() -> None:
         ),
     )
     lines = price_lines(PLAIN, parts, rules)
-    assert equipment_base(PLAIN, parts, lines, rules) == 0
+    assert equipment_base(PLAIN, parts, lines, parts.price, rules, 0) == 0
     apart = replace(rules, fabrication_is_equipment=False)
-    assert equipment_base(PLAIN, parts, lines, apart) == 4000
+    assert equipment_base(PLAIN, parts, lines, parts.price, apart, 0) == 4000
 
 
 def test_what_a_machine_keeps_falls_to_nothing_and_not_below() -> None:

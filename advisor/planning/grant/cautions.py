@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -18,11 +18,9 @@ from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
-from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.cents import paid_and_charged
-from advisor.planning.solver.money.prices import machine_price, paid_price, price_lines
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
+from advisor.planning.solver.problem import PlanningProblem, Rules
 from price_catalog.gpu_names import instruction_set
 
 NEEDS_QUOTE = "A price that needs a quote"
@@ -230,39 +228,12 @@ def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
                 f"The {name} comes with an {processor} processor: programs and containers for "
                 "x86-64 do not run on it. See that yours are built for it before you order."
             )
-    yield from _by_its_extras(grant, problem, plan)
     for machine in (m for m in machines if m.share_of is not None):
         yield Caution(
             f"The {machine.label} stands at the price of {day_words(machine.lines[0].quoted_on)}. "
             "Ask the campus for a written quote, when the next shares are sold, and whether your "
             "office charges them as equipment or as a service."
         )
-
-
-def _by_its_extras(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Machines that the threshold makes equipment by what is paid with them: a contract of
-    warranty is no part of a price everywhere."""
-    rules = problem.rules
-    if not rules.fabrication_is_equipment:
-        return []  # each part by its own price
-    bare = replace(rules, machine_extras=())
-    bought = {p.machine_id: problem.orders[p.order] for p in plan.purchases}
-
-    def price(machine: Machine, by: Rules) -> Decimal:
-        quoted = machine_price(PLAIN, machine, price_lines(PLAIN, machine, by))
-        return paid_price(PLAIN, machine, quoted, by, bought[machine.machine_id])[0]
-
-    names = " and ".join(extra.name for extra in rules.machine_extras if not extra.apart)
-    return [
-        Caution(
-            f"The {m.label} counts as equipment only with what is paid with it ({names}): it costs "
-            f"{grant.currency.in_prose(price(m, bare))} alone. Ask your office whether that is "
-            "part of its price. If not, it is a supply and bears overhead."
-        )
-        for m in problem.machines
-        if m.machine_id in bought and m.share_of is None
-        if price(m, bare) < rules.equipment_threshold <= price(m, rules)
-    ]
 
 
 def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:

@@ -96,7 +96,7 @@ def _tables(file: GrantFile) -> Problems:
     names: set[str] = set()
     for place, experiment, said in _said(file, "experiments"):
         if experiment.min_runs > experiment.runs:
-            yield f"{place}.min_runs", f"is more than its runs, {experiment.runs}"
+            yield f"{place}.min_runs", f"is more than its runs, {experiment.runs}: ask for fewer"
         yield from _fine_tuned(place, experiment, said)
         if experiment.name in names:
             yield f"{place}.name", f"'{experiment.name}' is there twice: give each its own name"

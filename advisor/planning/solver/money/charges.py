@@ -20,9 +20,7 @@ from advisor.planning.solver.money.prices import (
     machine_price,
     paid_price,
     price_lines,
-    price_terms,
     rounded,
-    threshold_amount,
     with_vat,
 )
 from advisor.planning.solver.problem import FixedCost, Machine, MachineExtra, Rental, Rules, RunTime
@@ -90,26 +88,14 @@ def purchase_charge(
     label = machine.label
     lines = price_lines(on, machine, rules)
     price = machine_price(on, machine, lines)
-    unit, changed = paid_price(on, machine, price, rules, day)
+    unit, _ = paid_price(on, machine, price, rules, day)
     service = machine.in_base is not None
     if machine.in_base is False:
         base = on.compute("sum", [], "money", "nothing")
-    elif service:
-        base = unit
-    elif changed and rules.fabrication_is_equipment and not rules.equipment_in_base:
-        base = on.compute(
-            "below",
-            [unit, threshold_amount(on, rules)],
-            "money",
-            f"overhead base of {label}, day {day}",
-        )
-    elif rules.equipment_in_base:
+    elif service or rules.equipment_in_base:
         base = unit
     else:
-        base = equipment_base(on, machine, lines, rules)
-        terms = price_terms(on, rules, day) if machine.share_of is None else []
-        if terms:
-            base = on.compute("product", [base, *terms], "money", f"base of {label}, day {day}")
+        base = equipment_base(on, machine, lines, unit, rules, day)
     shares = [] if service else charged_share(on, rules_on(machine, rules), day)
     if shares:
         words = f"{label}, charged, day {day}"

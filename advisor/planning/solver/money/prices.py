@@ -71,29 +71,29 @@ def machine_price(on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLin
 
 
 def equipment_base(
-    on: Arithmetic[N], machine: Machine, lines: Sequence[PricedLine[N]], rules: Rules
+    on: Arithmetic[N],
+    machine: Machine,
+    lines: Sequence[PricedLine[N]],
+    unit: N,
+    rules: Rules,
+    day: int,
 ) -> N:
-    """The part of a machine's price that overhead is charged on.
-
-    Equipment at or above the threshold is outside the base, unless the institution says
-    otherwise. Where a machine that is put together from parts does not count as one piece of
-    equipment, each line is held against the threshold by its own unit price.
+    """The part of what a machine costs, ``unit``, that overhead is charged on: equipment at or
+    above the threshold is outside the base. Where a machine that is put together from parts does
+    not count as one piece of equipment, each line is held against the threshold by its own price.
     """
-    unit = machine_price(on, machine, lines)
-    if rules.equipment_in_base:
-        return unit
-    threshold = threshold_amount(on, rules)
-    label = f"overhead base of {machine.label}"
+    threshold, label = threshold_amount(on, rules), f"overhead base of {machine.label}, day {day}"
     if rules.fabrication_is_equipment:
         return on.compute("below", [unit, threshold], "money", label)
     parts = []
     for each in lines:
         name = each.line.label
         below = on.compute("below", [each.price, threshold], "money", f"{name} in the base")
-        parts.append(
-            on.compute("product", [each.quantity, below], "money", f"{name}, all, in the base")
-        )
-    return on.compute("sum", parts, "money", label)
+        words = f"{name}, all, in the base"
+        parts.append(on.compute("product", [each.quantity, below], "money", words))
+    base = on.compute("sum", parts, "money", f"overhead base of the lines of {machine.label}")
+    terms = price_terms(on, rules, day) if machine.share_of is None else []
+    return on.compute("product", [base, *terms], "money", label) if terms else base
 
 
 def threshold_amount(on: Arithmetic[N], rules: Rules) -> N:

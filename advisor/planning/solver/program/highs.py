@@ -23,8 +23,6 @@ class Answer:
     """No solution costs less; infinite where there is none."""
     is_best: bool
     """Whether no other costs less, up to the gap that was allowed."""
-    row_duals: Sequence[float]
-    """Of a linear program: by how much its cost falls where a row's limit rises by 1."""
 
     @property
     def is_infeasible(self) -> bool:
@@ -61,14 +59,12 @@ class HighsProgram:
         gap: float = 0.0,
         whole: Collection[int] | None = None,
         most_nodes: int | None = None,
-        start: Sequence[float] | None = None,
     ) -> Answer:
         """The answer with the least ``goal``, which gives the cost of each column.
 
         ``below``: nothing dearer than this; ``also``: more rows; ``gap``: as near to the best is
         good enough; ``whole``: of the columns that count whole things only these must be whole;
-        ``most_nodes``: of the search, so that its end does not depend on the computer; ``start``: a
-        solution that is known.
+        ``most_nodes``: of the search, so that its end does not depend on the computer.
         """
         import highspy
         import numpy as np
@@ -103,10 +99,6 @@ class HighsProgram:
         for name, value in options.items():
             highs.setOptionValue(name, value)
         highs.passModel(lp)
-        if start is not None:
-            known = highspy.HighsSolution()
-            known.col_value = list(start)
-            highs.setSolution(known)
         highs.run()
         status = highs.getModelStatus()
         if status == highspy.HighsModelStatus.kUnboundedOrInfeasible:  # nothing here is unbounded
@@ -124,5 +116,4 @@ class HighsProgram:
             value=info.objective_function_value,
             bound=bound,
             is_best=best,
-            row_duals=list(found.row_dual),
         )
