@@ -36,8 +36,6 @@ MARK = "ADVISOR_BENCH"
 PATIENCE_S = (30.0, 5.0, 5.0)
 """How long to wait after SIGINT, SIGTERM and SIGKILL. The runner itself needs up to 12 s to end a
 trial's process group."""
-MAX_EVENT_BYTES = 16 * 1024 * 1024
-"""Of a line of the runner's; a record of many ranks takes some hundred thousand."""
 
 
 class Run:
@@ -187,22 +185,15 @@ class Run:
 
 
 def _events(stdout: IO[bytes]) -> Iterator[dict[str, Any]]:
-    while raw := stdout.readline(MAX_EVENT_BYTES):
-        if not raw.endswith(b"\n") and len(raw) == MAX_EVENT_BYTES:
-            yield {"event": "noise", "text": raw[:MAX_LINE].decode("utf-8", errors="replace")}
-            while (more := stdout.readline(MAX_EVENT_BYTES)) and not more.endswith(b"\n"):
-                pass  # one line of any length, and none of it kept
-            continue
+    for raw in stdout:
         text = raw.decode("utf-8", errors="replace").strip()
-        if not text:
-            continue
         try:
             event = json_outside(text)
         except (ValueError, RecursionError):
             event = None
         if isinstance(event, dict) and isinstance(event.get("event"), str):
             yield event
-        else:
+        elif text:
             yield {"event": "noise", "text": text[:MAX_LINE]}
 
 

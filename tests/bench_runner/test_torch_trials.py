@@ -210,16 +210,14 @@ def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
     assert survivors(tmp_path) == []
 
 
-@pytest.mark.parametrize("gpus", ["1", "2"])
-def test_a_rank_that_dies_is_a_row_with_its_reason(tmp_path: Path, gpus: str) -> None:
+def test_a_rank_that_dies_is_a_row_with_its_reason(tmp_path: Path) -> None:
     code, _ = run(
-        tmp_path, "run", "--gpus", gpus, "--settings", "naive", "--fault", '{"die_rank": 0}'
+        tmp_path, "run", "--gpus", "2", "--settings", "naive", "--fault", '{"die_rank": 0}'
     )
     assert code == 1
     (record,) = journal.read(tmp_path / "records.jsonl")
     assert record.status == "failed"
-    exit_code = 41 if gpus == "1" else 1  # its own, or the launcher's
-    assert record.reason == f"the process group ended with exit code {exit_code} and no result"
+    assert record.reason == "the process group ended with exit code 1 and no result"
     assert survivors(tmp_path) == []
 
 

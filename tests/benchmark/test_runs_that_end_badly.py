@@ -144,18 +144,3 @@ def _alive(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
-
-
-def test_a_line_without_end_is_neither_kept_nor_the_end_of_the_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import io
-
-    from advisor.benchmark import runner_process
-
-    monkeypatch.setattr(runner_process, "MAX_EVENT_BYTES", 1000)
-    deep = b'{"event": ' + b"[" * 400 + b"\n"
-    said = io.BytesIO(b"x" * 10_500 + b"\n" + deep + b'{"event": "best"}\n' + b"y" * 5_000)
-    found = list(runner_process._events(said))
-    assert [event["event"] for event in found] == ["noise", "noise", "best", "noise"]
-    assert all(len(event.get("text", "")) <= 400 for event in found)
