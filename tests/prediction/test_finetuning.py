@@ -47,6 +47,8 @@ def test_adapters_take_less_time_and_memory_than_all_weights(
     same = ask(store_path, capsys, "--tokens", "50M", "--batch", "64")
     # A sample of fine-tuning has 2,048 tokens, one of Pythia's own training 2,049.
     assert full["training_days"] == pytest.approx(same["training_days"], rel=2e-3)
+    frozen = [each["frozen_weights"] for each in (full, lora, qlora)]
+    assert frozen == [None, "bf16", "nf4"]
     assert lora["training_days"] < qlora["training_days"]
     assert lora["training_days"] < 0.9 * full["training_days"]
     assert lora["parameters"] > full["parameters"]
