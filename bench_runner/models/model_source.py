@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bench_runner.recipe_table import RecipeTable, shown
-from bench_runner.untrusted_text import MIB, OutsideError, json_outside, text_outside
+from bench_runner.untrusted_text import MIB, OutsideError, TooLargeError, json_outside, text_outside
 
-LARGEST_CONFIG = 16 * MIB
+LARGEST_CONFIG = 8 * MIB
+"""The largest real ones name 21,841 classes in under two million bytes."""
 MODEL_KEYS = ("config_class", "hf_config_json", "timm")
 _TIMM_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)?")
 _FETCHES = {"auto_map", "cache_dir", "checkpoint_path", "custom_pipelines", "pretrained"}
@@ -121,22 +122,48 @@ def _fetching(arguments: Mapping[str, Any]) -> str | None:
 
 def _read_hf_config(table: RecipeTable, path: Path) -> dict[str, Any]:
     try:
-        content = json_outside(text_outside(path, LARGEST_CONFIG))
-    except FileNotFoundError:
-        raise table.error(
-            "hf_config_json", f"{path} is not there; give its path relative to the recipe file"
-        ) from None
-    except OSError as error:
-        raise table.error("hf_config_json", f"{path} cannot be read: {error.strerror}") from None
-    except OutsideError as error:
-        raise table.error("hf_config_json", f"{path} {error}") from None
-    except RecursionError:
-        raise table.error("hf_config_json", f"{path} is nested too deeply") from None
+        content = read_config(path)
     except ValueError as error:
-        raise table.error("hf_config_json", f"{path} is not valid JSON: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("model_type"), str):
+        raise table.error("hf_config_json", str(error)) from None
+    if not isinstance(content.get("model_type"), str):
         raise table.error(
             "hf_config_json",
             f"{path} has no model_type; use the config.json of a Hugging Face model",
         )
+    return content
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """What a config.json holds; nothing in it is run. Raises ValueError of one line."""
+    import json  # most recipes name a class
+
+    try:
+        text = text_outside(path, LARGEST_CONFIG)
+        content = json_outside(text)
+    except FileNotFoundError:
+        raise ValueError(f"{path} is not there; give the path of a config.json") from None
+    except IsADirectoryError:
+        raise ValueError(f"the folder {path} holds no config.json; give one that does") from None
+    except TooLargeError:
+        raise ValueError(
+            f"{path.name} is larger than {LARGEST_CONFIG // MIB} MiB, which no config.json is; "
+            "give the model's configuration, not its weights"
+        ) from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except OutsideError as error:
+        raise ValueError(f"{path.name} {error}") from None
+    except json.JSONDecodeError as error:
+        if not text.strip():
+            raise ValueError(f"{path.name} is empty; give the model's config.json") from None
+        raise ValueError(
+            f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}; "
+            "correct it, or download it again from where the model is published"
+        ) from None
+    except (RecursionError, MemoryError):
+        raise ValueError(
+            f"{path.name} is nested too deeply to be a configuration; give a config.json"
+        ) from None
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name} holds no object; a config.json starts with an open brace")
     return content

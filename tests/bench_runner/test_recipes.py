@@ -266,7 +266,7 @@ def test_what_is_no_recipe_file(write: Write, tmp_path: Path) -> None:
     assert "cannot be read" in error(tmp_path)
     (tmp_path / "own.toml").write_bytes(b"id = '\xff'")
     assert "is not UTF-8" in error(tmp_path / "own.toml")
-    for content, problem in ((None, "is not there"), ("{", "not valid JSON"), ("[]", "model_type")):
+    for content, problem in ((None, "is not there"), ("{", "is not JSON"), ("[]", "no object")):
         if content is not None:
             (tmp_path / "config.json").write_text(content)
         message = error(write(*BY_CONFIG))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from advisor.prediction.model.targets import Ask, target_of_timm
-from advisor.prediction.model.workload import Workload, labelled_alone, workload_of
+from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import Observation, option_of
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import NAIVE, Option, of_others
@@ -101,6 +101,17 @@ def from_throughput(path: Path, chips: Mapping[str, Chip]) -> list[Observation]:
         rounding = float(cells["rounding"] or 0.0) / 3**0.5
         observations.append(row.observed(workload, option, step_s, rounding))
     return usable(observations)
+
+
+def labelled_alone(workload: Workload) -> Workload:
+    """The same by code that gathers the positions with a label before it computes logits."""
+    without = (1.0 - workload.labelled) * workload.logit_elements
+    return replace(
+        workload,
+        linear_flops=workload.linear_flops - 2.0 * workload.logit_width * without,
+        logit_elements=workload.logit_elements - without,
+        labelled=1.0,
+    )
 
 
 def usable(observations: Sequence[Observation]) -> list[Observation]:

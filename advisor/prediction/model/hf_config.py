@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,13 +23,13 @@ from advisor.wrong_file import what_it_is
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Vit
+from bench_runner.models.model_source import read_config
 from bench_runner.models.model_types import arguments_of, model_types, read_architecture, whole
 from bench_runner.models.timm_models import plain_name, timm_model
 from bench_runner.models.transformer import Transformer
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
 from bench_runner.typed_numbers import count_words
-from bench_runner.untrusted_text import OutsideError, TooLargeError, json_outside, text_outside
 
 CODE_KEYS = ("auto_map", "trust_remote_code", "custom_pipelines", "custom_code")
 """Keys that name Python code to fetch or run."""
@@ -309,10 +308,6 @@ def _said_of_outputs(content: Mapping[str, Any], kind: ModelType) -> list[str]:
     return said
 
 
-LARGEST_FILE = 8 * 2**20
-"""Bytes; the largest real ones name 21,841 classes in under two million."""
-
-
 @dataclass(frozen=True, slots=True)
 class _ConfigFile:
     """A parsed config.json, which knows its own name."""
@@ -344,39 +339,10 @@ def _plain_number(value: Any) -> Any:
 
 
 def _read_config(path: Path) -> Mapping[str, Any]:
-    """What the file holds. Raises ValueError."""
+    """What the file holds. Raises ValueError, which says what another file is."""
     try:
-        text = text_outside(path, LARGEST_FILE)
-    except FileNotFoundError:
-        raise ValueError(f"{path} is not there; give the path of a config.json") from None
-    except IsADirectoryError:
-        raise ValueError(f"the folder {path} holds no config.json; give one that does") from None
-    except TooLargeError:
-        raise ValueError(
-            f"{path.name} is larger than {LARGEST_FILE // 2**20} MiB, which no config.json is; "
-            "give the model's configuration, not its weights"
-        ) from None
-    except OutsideError as error:
-        raise ValueError(f"{path.name} {what_it_is(path, 'model') or error}") from None
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        content = json_outside(text)
-    except json.JSONDecodeError as error:
-        if not text.strip():
-            raise ValueError(f"{path.name} is empty; give the model's config.json") from None
-        if (found := what_it_is(path, "model")) is not None:
+        return read_config(path)
+    except ValueError:
+        if path.is_file() and (found := what_it_is(path, "model")) is not None:
             raise ValueError(f"{path.name} {found}") from None
-        raise ValueError(
-            f"{path.name} is not JSON: line {error.lineno}, column {error.colno}: {error.msg}; "
-            "correct it, or download it again from where the model is published"
-        ) from None
-    except (RecursionError, MemoryError):
-        raise ValueError(
-            f"{path.name} is nested too deeply to be a configuration; give a config.json"
-        ) from None
-    except OutsideError as error:
-        raise ValueError(f"{path.name} {error}") from None
-    if not isinstance(content, dict):
-        raise ValueError(f"{path.name} holds no object; a config.json starts with an open brace")
-    return content
+        raise

@@ -241,17 +241,6 @@ def adapters_of(architecture: Architecture, tokens: int, rank: int) -> tuple[int
     return rank * ends * layers, float(tokens * layers * ends)
 
 
-def labelled_alone(workload: Workload) -> Workload:
-    """The same by code that gathers the positions with a label before it computes logits."""
-    without = (1.0 - workload.labelled) * workload.logit_elements
-    return replace(
-        workload,
-        linear_flops=workload.linear_flops - 2.0 * workload.logit_width * without,
-        logit_elements=workload.logit_elements - without,
-        labelled=1.0,
-    )
-
-
 def _unlike(architecture: Architecture) -> str:
     match architecture:
         case EncoderDecoder():
