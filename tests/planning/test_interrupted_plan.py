@@ -16,7 +16,6 @@ from typing import Any, cast
 import pytest
 
 from advisor.answers.plan.plan_text import no_plan_text
-from advisor.cli.main import main
 from advisor.planning import plan_grant
 from advisor.planning.plan_grant import EXAMPLE, Impossible, search_for, stopped
 from advisor.planning.sensitivity.explain import Explanation, explain
@@ -111,26 +110,6 @@ def test_ctrl_c_before_any_plan_writes_nothing(store_path: Path, tmp_path: Path)
     assert "stopped before any plan was found: nothing is written" in shown
     assert files(out) == []
     assert "Traceback" not in shown
-
-
-@pytest.mark.parametrize("where", ["grant_at", "search_for"])
-def test_ctrl_c_before_the_search_has_begun_says_the_same(
-    where: str,
-    store_path: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def pressed(*args: object, **named: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(plan_grant, where, pressed)
-    words = ["plan", str(EXAMPLE), "--store", str(store_path), "--out", str(tmp_path / "plan.csv")]
-    assert main(words) == 130
-    told = capsys.readouterr()
-    assert told.err == "stopped before any plan was found: nothing is written\n"
-    assert told.out == ""
-    assert files(tmp_path) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no pty")

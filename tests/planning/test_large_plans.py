@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 
 from advisor.planning.solver.experiments import merge_alike, widened
-from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.program import each_machine, packing
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
@@ -140,26 +139,6 @@ def test_a_bound_that_is_no_money_is_not_told_as_money() -> None:
     )
     assert 0 < plan.runs < 24
     assert heard and all(said.bound_usd is None for said in heard)
-
-
-def test_with_few_of_the_intervals_the_best_plan_is_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    problems = list(every_random_problem(12))
-    whole = [cost_of(problem) for problem in problems]
-    monkeypatch.setattr(packing, "MOST_INTERVALS", 1)
-    monkeypatch.setattr(packing, "SOME_MOMENTS", 1)
-    assert [cost_of(problem) for problem in problems] == whole
-
-
-def cost_of(problem: PlanningProblem) -> tuple[int, float] | None:
-    """What its plan costs and how much it leaves out; None where there is none."""
-    try:
-        plan = solve(problem, settle=False)
-    except NoPlan:
-        return None
-    assert plan.proven
-    return plan.judged_cents, plan.value
 
 
 def test_a_packing_that_was_not_decided_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from advisor.planning.sensitivity.infeasible import relax
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.cents import kept_value, purchase_cents
 from advisor.planning.solver.money.prices import equipment_base, price_lines
-from advisor.planning.solver.problem import Allocation, Rules
+from advisor.planning.solver.problem import Rules
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
 from advisor.ranking.snapshot import take_snapshot
@@ -370,42 +370,6 @@ def test_each_way_out_is_one() -> None:
 
 
 # What binds, what would flip
-
-
-def test_more_money_adds_runs() -> None:
-    problem = make_problem(
-        experiments=(make_experiment("e", "a", 5, 0, 100),),
-        machines=(make_machine("buy", "1000", {"a": 90.0}),),
-        objective="most-runs",
-        budget_cents=2500_00,
-    )
-    plan = solve(problem)
-    texts = [f.text() for f in explain(problem, plan).binds]
-    assert "the budget: $500 more would add 1 run" in texts
-    assert "the budget: $2,500 more would add 3 runs" in texts
-
-
-def test_a_threshold_lies_between_two_decisions() -> None:
-    """Renting costs $2,400; the machine $1,500: at more than $2,400 it is not bought."""
-    problem = make_problem(
-        experiments=(make_experiment("e", "a", 1, 0, 100),),
-        machines=(make_machine("buy", "1500", {"a": 10.0}),),
-        rentals=(make_rental("rent", "10.00", {"a": 10.0}),),
-    )
-    explanation = explain(problem, solve(problem))
-    (price,) = [f for f in explanation.thresholds if f.text().startswith("price of buy")]
-    number = price.words[1]
-    assert not isinstance(number, str)
-    assert 2400 < number.value < 2400 + 1500 / 32 + 1
-    assert explanation.ask[0].text().startswith("a quote for buy")
-    assert explanation.alternatives[0].label == "buy nothing, rent instead"
-    # Hours that are granted are no rent.
-    (rental,) = problem.rentals
-    granted = replace(rental, allocation="allocation:1", provider="Campus")
-    hours = Allocation(allocation_id="allocation:1", name="Campus", gpu_hours_a_year=None)
-    problem = replace(problem, rentals=(granted,), allocations=(hours,))
-    other = explain(problem, solve(problem), thresholds=False).alternatives[0]
-    assert other.label == "buy nothing, use Campus instead"
 
 
 def test_rent_over_the_budget_is_compared_however_many_machines_there_are() -> None:

@@ -143,18 +143,6 @@ def test_plans_of_like_problems_change_no_answer() -> None:
         assert (again.judged_cents, again.proven) == (plan.judged_cents, True)
 
 
-def test_a_failed_packing_is_learnt_from() -> None:
-    """In some of these the days suffice by their sum, and no way of packing them does."""
-    plans = []
-    for seed in range(30):
-        try:
-            plans.append(solve(crowded_problem(seed)))
-        except NoPlan:
-            continue
-    assert any(plan.rounds > 1 for plan in plans)
-    assert all(plan.proven for plan in plans)
-
-
 def test_the_owned_machine_is_used_before_money() -> None:
     problem = make_problem(
         experiments=(make_experiment("e", "a", 1, 0, 100),),

@@ -24,13 +24,11 @@ from advisor.planning.solver.money.cents import (
     cents_by_year,
     purchase_cents,
     rental_cents,
-    run_cents,
 )
 from advisor.planning.solver.money.prices import months_in_grant
 from advisor.planning.solver.problem import (
     Allocation,
     FixedCost,
-    MachineExtra,
     PlanningProblem,
     Rules,
 )
@@ -38,29 +36,18 @@ from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
-from price_catalog.power import PowerFigures
 from tests.planning.forms_for_tests import SMALL, loaded_of, read
 from tests.plans_for_tests import (
     make_experiment,
     make_machine,
     make_problem,
     make_rental,
-    part_of,
 )
 
 TODAY = date(2026, 11, 21)
 
 
 # Runs that share a machine, or take two
-
-
-def test_a_part_draws_its_gpus_and_the_host() -> None:
-    power = PowerFigures(gpu_w=Decimal(150), gpu_count=4, base_w=Decimal(400))
-    whole = make_machine("buy", "1000", {"a": 10.0}, gpu_count=4, power=power)
-    rules = Rules(price_per_kwh=Decimal(1))
-    assert run_cents(whole, "a", rules) == 240_00
-    assert run_cents(part_of(whole, 1, {"a": 10.0}), "a", rules) == 132_00
-    assert run_cents(part_of(whole, 8, {"a": 10.0}), "a", rules) == 480_00
 
 
 def test_an_owned_machine_of_three_is_used_in_part(store_path: Path, tmp_path: Path) -> None:
@@ -245,20 +232,6 @@ def test_a_machine_that_is_half_free_in_its_first_year_takes_longer() -> None:
 # Terms of purchase
 
 
-def test_prices_are_arithmetic_of_their_terms() -> None:
-    machine = make_machine("m", "10000", {"a": 1.0})
-    terms = Rules(discount=Decimal("0.05"), vat=Decimal("0.19"))
-    assert purchase_cents(machine, terms) == 11305_00
-    assert purchase_cents(machine, replace(terms, cost_share=Decimal("0.5"))) == 5652_50
-    falling = Rules(price_change=Decimal("-0.1"))
-    assert [purchase_cents(machine, falling, day) for day in (0, 365)] == [10000_00, 9000_00]
-    extras = (
-        MachineExtra(key="costs[1].amount", name="rack", amount=Decimal(300)),
-        MachineExtra(key="costs[2].share_of_price", name="care", share_of_price=Decimal("0.1")),
-    )
-    assert purchase_cents(machine, Rules(machine_extras=extras)) == 11300_00
-
-
 def test_depreciation_is_charged_by_time_and_use() -> None:
     """40,000 over 60 months, used from month 7 to 60 for 80 %: 28,800, with 25 % 36,000."""
     machine = make_machine("m", "40000", {"a": 1.0})
@@ -343,15 +316,6 @@ def test_what_is_paid_whatever_is_bought_counts() -> None:
 def test_overhead_may_differ_by_what_it_is_charged_on() -> None:
     rules = Rules(overhead_rate=Decimal("0.5"), overhead_rate_cloud=Decimal("0.1"))
     assert rental_cents(make_rental("r", "1", {"a": 1.0}), "a", rules) == 26_40
-
-
-def test_electricity_may_become_dearer() -> None:
-    rules = Rules(price_per_kwh=Decimal("0.10"), grant_months=48)
-    machine = make_machine("m", "1000", {"a": 100.0})
-    # 1,000 W for 100 days are 2,400 kWh; two years on, the middle of four, they cost 1.05 squared.
-    assert run_cents(machine, "a", rules) == 240_00
-    dearer = replace(rules, electricity_change=Decimal("0.05"))
-    assert run_cents(machine, "a", dearer) == 264_60
 
 
 # While it computes

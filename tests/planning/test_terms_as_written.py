@@ -198,6 +198,32 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ("[evidence]\ntimes = 5\n", "must be one of published, sound, between quotes"),
         ("[running]\n[running]\n", "a key or a table is there twice (at line"),
         ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
+        ("[running]\nslack = 15\n", "running.slack: must be a number from 0 to 0.9: 15 % is 0.15"),
+        (
+            "[running]\nutilisation = 0.5\nutilisation_by_year = [0.5, 0.6]\n",
+            "running.utilisation_by_year: stands beside utilisation, and only one can count",
+        ),
+        (
+            "[purchases]\norder_on = [2027-04-01]\norder_every_months = 3\n",
+            "purchases.order_on: stands beside order_every_months",
+        ),
+        (
+            "[electricity]\nusd_per_kwh = 0.1\nprice_per_kwh = 0.1\n",
+            "electricity.price_per_kwh: stands beside usd_per_kwh",
+        ),
+        (
+            '[budget]\nshared = 5\nshared_per_year = [2, 3]\nshared_by = "x"\n',
+            "budget.shared_per_year: stands beside shared",
+        ),
+        (
+            "[institution]\noverhead_rate = 0.5\noverhead_rate_by_year = [0.5, 0.6]\n",
+            "institution.overhead_rate_by_year: stands beside overhead_rate",
+        ),
+        ("[budget]\nusd_per_unit_on = 2026-09-25\n", "usd_per_unit_on: says something of a rate"),
+        ('[[allocations]]\nresource = "x"\n', "resource: belongs to a programme: write programme"),
+        ('[budget]\nper_year = "10k"\n', 'per_year: must be a list of amounts, like ["40k"'),
+        ("[purchases]\nyears = [3]\n", "purchases.years: must be a list of whole numbers from 1"),
+        ("[grantt]\nx = 1\n", "grantt: this key is not known; did you mean 'grant'?"),
     ],
 )
 def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str) -> None:

@@ -99,32 +99,6 @@ def test_a_day_before_all_prices_is_refused(tmp_path: Path, store_path: Path) ->
     )
 
 
-@pytest.mark.parametrize("typed", ["1e400", "9" * 25 + "e300", "1e999"])
-@pytest.mark.parametrize(
-    ("table", "key"),
-    [
-        ("[running]", "longest_run_days"),
-        (f'{OWNED}gpu_count = "2"', "host_memory_gib"),
-        ("[institution]", "life_months"),
-        ("[running]", "slack"),
-    ],
-)
-def test_a_number_beyond_all_floats_is_refused_in_one_line(
-    tmp_path: Path, table: str, key: str, typed: str
-) -> None:
-    with pytest.raises(InputError, match=f"{key}: ") as refused:
-        read(tmp_path, f'{table}\n{key} = "{typed}"')
-    assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("key", ["usd_per_unit_on = 2026-09-25", 'rate_source = "a bank"'])
-def test_what_is_said_of_a_rate_that_is_not_there_is_refused(tmp_path: Path, key: str) -> None:
-    budget = '[budget]\ncurrency = "EUR"\ntotal = "30,000"\n'
-    said = refused(tmp_path, GRANT + "runs = 1\n" + budget + key)
-    assert f"budget.{key.partition(' ')[0]}: says something of a rate" in said
-    assert "write usd_per_unit, or remove it" in said
-
-
 def test_a_funder_in_a_longer_name_is_meant(tmp_path: Path) -> None:
     said = refused(tmp_path, grant_head(more='funder = "NSF CAREER"\n'))
     assert "did you mean 'nsf' or" in said

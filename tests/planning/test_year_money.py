@@ -19,8 +19,6 @@ from advisor.planning.solver.money.cents import (
 )
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import MachineExtra, PlanningProblem, Rules
-from advisor.planning.solver.program.packing import Job, pack
-from advisor.planning.solver.program.placement import days_of_each
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_against_search, check_placement
@@ -141,16 +139,6 @@ def test_with_days_kept_free_and_money_by_year_no_search_finds_a_better_plan(see
     check_against_search(kept_free(seed))
 
 
-def test_runs_do_in_each_year_no_more_than_one_machine_can() -> None:
-    """Two of 50 days do 60 in a first year that has 40 left, and 40 in the next."""
-    assert days_of_each({0: 60.0, 1: 40.0}, {0: 40.0, 1: 100.0}, 50.0, 2) == [
-        {0: 40.0, 1: 10.0},
-        {0: 20.0, 1: 30.0},
-    ]
-    # One after the other the second would need 40 days of a year that has 30.
-    assert days_of_each({0: 50.0, 1: 50.0}, {0: 40.0, 1: 30.0}, 50.0, 2) == [{0: 25.0, 1: 25.0}] * 2
-
-
 def test_a_plan_s_money_by_year_as_it_is_told_is_enough_for_it() -> None:
     """A third of a run's 72.01 dollars is paid in the first year: 24.0033, told as 24.00."""
     problem = make_problem(
@@ -167,19 +155,6 @@ def test_a_plan_s_money_by_year_as_it_is_told_is_enough_for_it() -> None:
         assert again.cost_cents == plan.cost_cents
         with pytest.raises(NoPlan):
             solve(replace(asked, year_budget_cents=(23_99, 48_01)))
-
-
-def test_pieces_of_runs_share_a_machine_only_where_days_are_left_before_their_deadlines() -> None:
-    """Two runs of 45 days have 100 for both, of which 15 must stay free."""
-
-    def piece(name: str, whole_days: float) -> tuple[Job, ...]:
-        whole = Job(due=100.0, low=0.0, days=whole_days, experiment_id=name, run=1)
-        return (replace(whole, days=45.0, whole=whole),)
-
-    free = [piece(name, 45 / 0.85) for name in "ab"]
-    assert pack(free, 1) is None
-    assert pack(free, 2) is not None
-    assert pack([piece(name, 45 / 0.9) for name in "ab"], 1) is not None
 
 
 def test_a_machine_that_is_written_off_takes_the_money_of_the_years_of_its_months() -> None:
