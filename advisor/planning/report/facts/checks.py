@@ -10,9 +10,7 @@ from advisor.planning.report.budget import WhoPays, beyond_limits
 from advisor.planning.report.budget_entries import entries
 from advisor.planning.report.facts.carbon import carbon_gaps
 from advisor.planning.report.facts.hours import not_bought, not_rented
-from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
-from advisor.planning.report.report_numbers import ends_today
 
 FRESH_DAYS = 92
 """Of a quote that may be sent as it is; it is asked for again after three months."""
@@ -57,14 +55,14 @@ def _paid_rentals(given: Material) -> list[Any]:
     return [given.book.rentals[name] for name in names if name in given.book.rentals]
 
 
-def _old_prices(given: Material) -> list[tuple[str, str, list[Num] | None]]:
-    """Machines whose price was quoted more than three months ago, and what it may be now."""
-    found, today = [], given.loaded.today
-    for machine in {e.machine.machine_id: e.machine for e in given.costs.equipment}.values():
+def _old_prices(given: Material) -> list[tuple[str, str]]:
+    """Machines whose price was quoted more than three months ago."""
+    found, today = dict[str, str](), given.loaded.today
+    for machine in (e.machine for e in given.costs.equipment):
         day = min(line.quoted_on for line in machine.lines)
         if (today - day).days > FRESH_DAYS:
-            found.append((machine.label, age_words(day, today), ends_today(given, machine)))
-    return found
+            found[machine.label] = age_words(day, today)
+    return list(found.items())
 
 
 def _not_compared(given: Material) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.costs.amount_words import age_words, day_words
-from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.document import Cell, ReportTable
 from advisor.planning.report.facts.hours import hours_of, rented_name
@@ -52,14 +51,10 @@ def prices_table(given: Material) -> ReportTable | None:
     return ReportTable.of("Prices", columns, rows)
 
 
-def price_facts(given: Material) -> dict[str, Any] | None:
-    """How old the prices are, which ones were not quoted, and whom we ask for which quote: who
-    sells a part sells no machine of such parts, and who tells of a price sells nothing."""
-    bought, today = given.costs.equipment, given.loaded.today
-    lines = {p.line.quote_id: p.line for e in bought for p in e.lines}
-    if not lines:
-        return None
-    ask = set()
+def price_facts(given: Material) -> dict[str, Any]:
+    """What each machine costs if it is ordered today, and whom we ask for which quote: who sells a
+    part sells no machine of such parts, and who tells of a price sells nothing."""
+    bought, ask = given.costs.equipment, set[str]()
     for e in bought:
         for line in (p.line for p in e.lines):
             if line.quote_kind == BUY_IN:
@@ -70,16 +65,7 @@ def price_facts(given: Material) -> dict[str, Any] | None:
                 ask.add("seller" if line.quote_kind in _NOBODY_ASKS else "vendor")
     machines = {e.machine.machine_id: e.machine for e in bought}.values()
     ends = [(machine.label, ends_today(given, machine)) for machine in machines]
-    every = lines.values()
-    return {
-        "one": len(lines) == 1,
-        "oldest": day_words(min(x.quoted_on for x in every)),
-        "old": [x.label for x in every if (today - x.quoted_on).days > STALE_DAYS],
-        "summed": [x.label for x in every if x.quote_kind == "parts-list"],
-        "told": [x.label for x in every if x.quote_kind == "secondary"],
-        "today": [(label, *both) for label, both in ends if both is not None],
-        "ask": ask,
-    }
+    return {"today": [(label, *both) for label, both in ends if both is not None], "ask": ask}
 
 
 def rates(given: Material) -> tuple[ReportTable, dict[str, Any]] | None:
@@ -110,8 +96,6 @@ def rates(given: Material) -> tuple[ReportTable, dict[str, Any]] | None:
         change = given.book.setting("rentals.price_change", rules.rent_change, "share", words)
     table = ReportTable.of("Rates", ("rented", "time", "rate", "all", "date", "age"), rows)
     return table, {
-        "one": len(rows) == 1,
-        "oldest": day_words(min(each.priced_on for each in market)) if market else "",
         "change": change,
         "medians": [(each.gpus, _median(given, each)) for each in market],
         "agreed": [rental.provider for rental in used.values() if rental.allocation],
