@@ -24,7 +24,7 @@ from advisor.planning.report.build_report import build_report
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.write_report import check_targets, write_report
-from advisor.planning.report.plan_costs import material_of
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.solver.money.cents import cents_by_year
 from advisor.store import Store
 from advisor.typed_input import InputError
@@ -83,7 +83,7 @@ def test_each_form_has_its_lines_its_paper_and_few_pages(planned: Planned, funde
 def test_the_years_of_the_form_are_those_that_the_solver_kept_to(planned: Planned) -> None:
     plan, problem = planned.plan, planned.loaded.problem
     assert plan is not None and planned.explanation is not None
-    found = entries(material_of(planned.loaded, plan, planned.explanation))
+    found = entries(Material(planned.loaded, plan, planned.explanation))
     by_year = cents_by_year(problem, plan.purchases, plan.placed)
     for year, cents in enumerate(by_year):
         asked = sum(e.direct.value + e.indirect.value for e in found if e.year == year)
@@ -133,7 +133,7 @@ def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> Non
     assert plan is not None and planned.explanation is not None
     rules = replace(problem.rules, life_months=30, use_share=Decimal("0.5"), grant_months=36)
     loaded = replace(planned.loaded, problem=replace(problem, rules=rules))
-    given = material_of(loaded, plan, planned.explanation)
+    given = Material(loaded, plan, planned.explanation)
     price = given.costs.equipment[0].charge.direct.value
     asked = [e.direct.value for e in entries(given) if e.line == "equipment"][:3]
     assert sum(asked) == price

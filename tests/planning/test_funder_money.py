@@ -22,7 +22,7 @@ from advisor.planning.report.facts.request import modules_of
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_typst
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.plan_costs import material_of
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import purchase_charge
 from advisor.typed_input import InputError
@@ -158,7 +158,7 @@ def test_every_year_has_the_same_modules_unless_costs_come_before_them(
     planned: Planned, directs: tuple[int, ...], modules: tuple[int, ...]
 ) -> None:
     assert planned.plan is not None and planned.explanation is not None
-    given = material_of(planned.loaded, planned.plan, planned.explanation)
+    given = Material(planned.loaded, planned.plan, planned.explanation)
 
     def num(usd: int) -> Num:
         return given.ledger.leaf("setting", usd, "usd", "direct costs", key=str(usd))

@@ -19,7 +19,7 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import UNEXPLAINED
 from advisor.planning.report.facts.evidence import NO_SOURCE, settings_table
-from advisor.planning.report.plan_costs import material_of
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import fixed_amount
 from advisor.planning.solver.problem import Rules
@@ -117,7 +117,7 @@ def test_every_setting_of_shipped_rules_has_its_source(planned: Planned, rules: 
     assert planned.plan is not None
     house = find_institution(rules, EXAMPLE)
     grant = replace(planned.loaded.grant, institution=house)
-    given = material_of(replace(planned.loaded, grant=grant), planned.plan, UNEXPLAINED)
+    given = Material(replace(planned.loaded, grant=grant), planned.plan, UNEXPLAINED)
     table = settings_table(given)
     assert len(table.rows) > 8
     assert [row[0] for row in table.rows if row[2] == NO_SOURCE] == []

@@ -15,15 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.planning.currency import Currency
-from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import FUNDERS
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
-from advisor.planning.report.budget import budget_table
+from advisor.planning.report.budget import UNEXPLAINED, budget_table
 from advisor.planning.report.budget_entries import entries
-from advisor.planning.report.number_ledger import Num, NumberLedger
-from advisor.planning.report.plan_costs import CostBook, Material
+from advisor.planning.report.number_ledger import Num
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.solver.money.cents import cents_by_year
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import FixedCost, MachineExtra
@@ -149,22 +148,11 @@ def test_solver_report_lines_and_years_are_one_sum(
     problem = replace(problem, rules=rules, fixed=fixed)
     grant = replace(loaded.grant, funder=funder, currency=currency)
     changed = replace(loaded, problem=problem, grant=grant)
-    ledger = NumberLedger(currency=currency.unit)
-    book = CostBook(changed, ledger)
-    costs = book.costs(plan)
+    material = Material(changed, plan, UNEXPLAINED)
     cents, _ = cost_of(problem, plan.purchases, plan.work, plan.rented)
 
-    assert costs.total.value * 100 == cents
+    assert material.costs.total.value * 100 == cents
     assert sum(cents_by_year(problem, plan.purchases, plan.placed)) == cents
-    material = Material(
-        loaded=changed,
-        plan=plan,
-        explanation=None,  # type: ignore[arg-type]
-        form=funder_form(funder),
-        ledger=ledger,
-        book=book,
-        costs=costs,
-    )
     found = entries(material)
     assert sum(e.direct.value + e.indirect.value for e in found) * 100 == cents
     # Each item is rounded by itself, what the solver counts together.
@@ -185,6 +173,8 @@ def test_solver_report_lines_and_years_are_one_sum(
         for year, (rate, (first, last)) in enumerate(
             zip(yearly, pairwise(problem.year_days), strict=True)
         ):
-            bought = [e for e in costs.equipment if first <= problem.orders[e.order] < last]
+            bought = [
+                e for e in material.costs.equipment if first <= problem.orders[e.order] < last
+            ]
             for e in bought:
                 assert e.charge.rate is not None and e.charge.rate.value == rate, year

@@ -11,7 +11,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget_entries import LINES, entries, paid_beside, year_spans
 from advisor.planning.report.document import Cell, ReportTable, plain_text
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.plan_costs import Material, material_of
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import shared_by_year, shared_num
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.money.prices import machine_price, paid_price
@@ -32,7 +32,7 @@ def line_names(given: Material) -> dict[str, str]:
     says whether that is what it holds."""
     names = {kind: str(getattr(given.form.lines, kind) or "") for kind in LINES}
     if given.form.depreciates:
-        part = given.loaded.problem.rules.life_months is not None
+        part = given.problem.rules.life_months is not None
         names["equipment"] += " (depreciation)" if part else " (whole price)"
     return names
 
@@ -74,7 +74,7 @@ def budget_table(given: Material) -> ReportTable:
 def _called_total(given: Material) -> str:
     """What others pay a part of is not requested as a whole."""
     name = str(given.form.lines.total)
-    shared = given.loaded.grant.shared_by is not None
+    shared = given.grant.shared_by is not None
     return "Total cost" if shared and "request" in name.lower() else name
 
 
@@ -100,7 +100,7 @@ class WhoPays:
 
 def who_pays(given: Material, budget: ReportTable) -> WhoPays:
     """Of a budget whose last rows are direct costs, indirect costs and their total."""
-    ledger, form, decimals = given.ledger, given.form, given.loaded.grant.currency.decimals
+    ledger, form, decimals = given.ledger, given.form, given.grant.currency.decimals
     *directs, direct = _nums(budget.rows[-3])
     *_, indirect = _nums(budget.rows[-2])
     *totals, total = _nums(budget.rows[-1])
@@ -147,7 +147,7 @@ def who_pays(given: Material, budget: ReportTable) -> WhoPays:
 def _by_others(given: Material, most: Num, years: list[Num]) -> tuple[Num | None, list[Num]]:
     """What they pay in all and, where the grant says when, in each year: what they pay later is
     not there for an earlier year's costs."""
-    grant, ledger, found = given.loaded.grant, given.ledger, list[Num]()
+    grant, ledger, found = given.grant, given.ledger, list[Num]()
     if grant.shared_by is None:
         return None, []
     left: Num | None = None
@@ -200,7 +200,7 @@ UNEXPLAINED = Explanation(alternatives=(), binds=(), thresholds=(), ask=())
 def asked_and_beside(loaded: Loaded, plan: Plan) -> tuple[Decimal, Decimal]:
     """What the funder is asked for of a plan's cost, as its form asks for it, and what machines
     cost beyond that cost, which others must pay."""
-    given = material_of(loaded, plan, UNEXPLAINED)
+    given = Material(loaded, plan, UNEXPLAINED)
     beside = paid_beside(given)
     asked = who_pays(given, budget_table(given)).asked
     return asked.value, Decimal(0) if beside is None else beside.value
@@ -222,11 +222,11 @@ def beyond_limits(given: Material, paid: WhoPays) -> list[str]:
             ledger.total(sums, "all machines, before tax") if sums else None,
         ),
         "item": ("The dearest machine costs {}", dearest),
-        "years": ("This grant is for {} years", given.book.years()),
+        "years": ("This grant is for {} years", given.years()),
     }
     for limit in given.form.limits:
         words, num = amounts[limit.of]
-        if limit.currency in (None, given.loaded.grant.currency.code) and num is not None:
+        if limit.currency in (None, given.grant.currency.code) and num is not None:
             over = limit.above is not None and num.value > limit.above
             if over or (limit.below is not None and num.value < limit.below):
                 found.append(f"{words.format(num)}: {limit.says}")
@@ -235,19 +235,19 @@ def beyond_limits(given: Material, paid: WhoPays) -> list[str]:
 
 def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
     """The same as sentences, for who plans."""
-    given = material_of(loaded, plan, UNEXPLAINED)
+    given = Material(loaded, plan, UNEXPLAINED)
     paid = who_pays(given, budget_table(given))
     return list(map(plain_text, beyond_limits(given, paid)))
 
 
 def _paid_for(given: Material, *, taxed: bool) -> list[tuple[Num, Num]]:
     """What one machine costs its buyers, and how many there are; no share of a campus's."""
-    rules = given.loaded.problem.rules
+    rules = given.problem.rules
     rules = rules if taxed else replace(rules, vat=Decimal(0))
     found = []
     for e in given.costs.equipment:
         if e.machine.share_of is None:
             price = machine_price(given.ledger, e.machine, e.lines)
-            day = given.loaded.problem.orders[e.order]
+            day = given.problem.orders[e.order]
             found.append((paid_price(given.ledger, e.machine, price, rules, day)[0], e.count))
     return found

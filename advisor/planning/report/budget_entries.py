@@ -41,7 +41,7 @@ class Entry:
 
 def year_spans(given: Material) -> list[tuple[date, date]]:
     """First and last day of every award year."""
-    days = given.loaded.grant.year_dates
+    days = given.grant.year_dates
     return [(a, b - timedelta(days=1)) for a, b in pairwise(days)]
 
 
@@ -58,8 +58,8 @@ def is_equipment(given: Material, e: EquipmentCost) -> bool:
     discount, tax and what belongs to it counted, as overhead is charged."""
     if e.machine.in_base is not None:
         return False  # a service
-    rules = given.loaded.problem.rules
-    day = given.loaded.problem.orders[e.order]
+    rules = given.problem.rules
+    day = given.problem.orders[e.order]
     price = machine_price(given.ledger, e.machine, e.lines)
     paid, _ = paid_price(given.ledger, e.machine, price, rules, day)
     return paid.value >= rules.equipment_threshold
@@ -70,11 +70,11 @@ def _entry(line: str, item: str, year: int, charge: Charge[Num] | Apart[Num]) ->
 
 
 def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
-    year = given.loaded.problem.year_of(given.loaded.problem.orders[e.order])
+    year = given.problem.year_of(given.problem.orders[e.order])
     for each in e.charge.apart:
         yield _entry(each.extra.kind, each.extra.name, year, each)
     e = machine_alone(given, e)
-    rules, charge, label = given.loaded.problem.rules, e.charge, e.machine.label
+    rules, charge, label = given.problem.rules, e.charge, e.machine.label
     if e.machine.in_base is not None:
         line = "computer_services" if given.form.lines.facility is None else "facility"
         yield _entry(line, label, year, charge)
@@ -122,7 +122,7 @@ def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
 def paid_beside(given: Material) -> Num | None:
     """What machines cost beyond what the budget has: their price without the grant's part of
     it, or of their life; None where they cost no more."""
-    problem, ledger, rests = given.loaded.problem, given.ledger, []
+    problem, ledger, rests = given.problem, given.ledger, []
     if not problem.rules.cost_share and problem.rules.life_months is None:
         return None
     for e in given.costs.equipment:
@@ -141,7 +141,7 @@ def _by_year(
 ) -> Iterator[tuple[int, Num, Num]]:
     """In which years a part of a machine is charged: when it is ordered, or by the months of each
     year where it is written off, as the solver counts them."""
-    problem, ledger = given.loaded.problem, given.ledger
+    problem, ledger = given.problem, given.ledger
     day = problem.orders[e.order]
     months = months_by_year(problem, day) if is_written_off(problem, e.machine) else {}
     if not months:  # what is delivered after the grant has none either
@@ -168,7 +168,7 @@ def _by_year(
 
 
 def _part(given: Material, whole: Num, share: Num, words: str) -> Num:
-    decimals = given.loaded.grant.currency.decimals
+    decimals = given.grant.currency.decimals
     return given.ledger.compute("product", [whole, share], "money", words, decimals=decimals)
 
 
@@ -176,7 +176,7 @@ def _run(given: Material, r: RunningCost) -> Iterator[Entry]:
     """Runs are paid in the years in which they run, by their days in each."""
     shares: dict[int, Fraction] = {}
     for placed in r.placed:
-        for year, share in shares_by_year(given.loaded.problem, placed).items():
+        for year, share in shares_by_year(given.problem, placed).items():
             shares[year] = shares.get(year, Fraction(0)) + share
     line = "computer_services" if r.rented else "electricity"
     direct = _split(given, r, shares, r.charge.direct, "cost")
@@ -192,7 +192,7 @@ def _split(
 ) -> dict[int, Num]:
     """An amount over the years; the last takes what rounding leaves."""
     *first, last = shares
-    label = f"{what} of {given.book.experiments[r.experiment_id].name} on {r.label}"
+    label = f"{what} of {given.experiments[r.experiment_id].name} on {r.label}"
     found: dict[int, Num] = {}
     for year in first:
         part = shares[year] / len(r.placed)

@@ -28,7 +28,7 @@ from advisor.planning.report.facts import (
 from advisor.planning.report.facts.carbon import compute_and_carbon
 from advisor.planning.report.facts.checks import before_you_send
 from advisor.planning.report.number_ledger import Num
-from advisor.planning.report.plan_costs import Material, material_of
+from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import finding_text
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.money.prices import PricedLine
@@ -39,8 +39,8 @@ def build_report(
     loaded: Loaded, plan: Plan, explanation: Explanation, *, pictures: bool = True
 ) -> Report:
     """The whole report. Pictures need matplotlib."""
-    given = material_of(loaded, plan, explanation)
-    grant, currency = given.loaded.grant, given.loaded.grant.currency
+    given = Material(loaded, plan, explanation)
+    grant, currency = given.grant, given.grant.currency
     budget = budget_table(given)
     paid = who_pays(given, budget)
     form = _for_funder(_request(given, budget, paid))
@@ -66,7 +66,7 @@ def build_report(
 
 def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Section, ...]:
     """What the funder reads: request and budget, justification, quotes."""
-    grant, form, life = given.loaded.grant, given.form, given.loaded.grant.purchases.lifetime_years
+    grant, form, life = given.grant, given.form, given.grant.purchases.lifetime_years
     names = {line: kind for kind, line in line_names(given).items()}
     by_line = {
         names[str(row[0])]: row[-1]
@@ -76,7 +76,7 @@ def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Secti
     life_num, rates = None, quotes_and_rates.rates(given)
     if life is not None and given.costs.equipment:
         key, words = "purchases.lifetime_years", "life of a machine"
-        life_num = given.book.setting(key, life, "years", words)
+        life_num = given.setting(key, life, "years", words)
     blocks = [with_payers(budget, paid, grant.shared_by), quotes_and_rates.prices_table(given)]
     return sections_of(
         "request.txt",
@@ -116,7 +116,7 @@ def _for_funder(sections: tuple[Section, ...]) -> tuple[Section, ...]:
 
 def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tuple[Section, ...]:
     """What somebody may want to check, the lab's own list first."""
-    grant, found = given.loaded.grant, given.explanation
+    grant, found = given.grant, given.explanation
     tables = [
         what_is_planned.experiments_table(given),
         what_is_planned.schedule_table(given),
@@ -157,7 +157,7 @@ def _drawn(given: Material) -> list[Picture | None]:
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:
     """What a script wants of a plan."""
-    grant, problem, book = given.loaded.grant, given.loaded.problem, given.book
+    grant, problem = given.grant, given.problem
     options, beside = problem.options(), paid_beside(given)
     by_year = [theirs for theirs, _ in paid.by_year] or None
     others = {"by": grant.shared_by, "amount": paid.theirs, "by_year": by_year}
@@ -171,7 +171,7 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
         "rentals": [
             {
                 "item": r.label,
-                "experiment": book.experiments[r.experiment_id].name,
+                "experiment": given.experiments[r.experiment_id].name,
                 "runs": r.runs,
                 "hours_a_run": r.charge.amount,
                 "price": r.charge.price,
@@ -182,11 +182,11 @@ def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, An
         ],
         "schedule": [
             {
-                "experiment": book.experiments[p.experiment_id].name,
+                "experiment": given.experiments[p.experiment_id].name,
                 "machine": options[p.machine_id].label,
-                "starts": str(book.day(p.pieces[0][0])),
-                "ends": str(book.day(last_day(p.pieces[-1][1]))),
-                "due": str(book.day(problem.due(book.experiments[p.experiment_id]))),
+                "starts": str(given.day(p.pieces[0][0])),
+                "ends": str(given.day(last_day(p.pieces[-1][1]))),
+                "due": str(given.day(problem.due(given.experiments[p.experiment_id]))),
             }
             for p in sorted(given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id))
         ],
@@ -253,11 +253,11 @@ def _left_out(loaded: Loaded) -> list[dict[str, Any]]:
 
 def _rate(given: Material) -> dict[str, Any]:
     """How prices in US dollars become amounts of the grant; nothing where they are the same."""
-    currency = given.loaded.grant.currency
+    currency = given.grant.currency
     if currency.code == "USD":
         return {}
     words = f"US dollars a {currency.code}"
-    rate = given.book.setting("budget.usd_per_unit", currency.usd_per_unit, "factor", words)
+    rate = given.setting("budget.usd_per_unit", currency.usd_per_unit, "factor", words)
     told = {"date": currency.on and str(currency.on), "source": currency.source}
     known = {key: value for key, value in told.items() if value is not None}
     return {"exchange_rate": {"usd_per_unit": rate, **known}}

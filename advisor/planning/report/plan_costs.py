@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from advisor.planning.grant.funder import FunderForm, funder_form
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.number_ledger import Num, NumberLedger
 from advisor.planning.sensitivity.explain import Explanation
@@ -26,7 +26,7 @@ from advisor.planning.solver.money.charges import (
     watts_in_a_kilowatt,
 )
 from advisor.planning.solver.money.prices import PricedLine, converted, machine_price, price_lines
-from advisor.planning.solver.plan import Placed, Plan
+from advisor.planning.solver.plan import Placed, Plan, Purchase
 from advisor.planning.solver.problem import FixedCost, Machine, RunTime
 
 
@@ -70,19 +70,23 @@ class Costs:
     total: Num
 
 
-class CostBook:
-    """Enters a plan's costs in a ledger."""
+class Material:
+    """A plan, what explains it and what it costs; sections enter their numbers in its ledger, in
+    which the costs come first."""
 
-    def __init__(self, loaded: Loaded, ledger: NumberLedger) -> None:
-        self.loaded = loaded
-        self.problem = loaded.problem
-        self.ledger = ledger
+    def __init__(self, loaded: Loaded, plan: Plan, explanation: Explanation) -> None:
+        self.loaded = loaded = in_codes(loaded)
+        self.plan, self.explanation = plan, explanation
+        self.grant, self.problem = loaded.grant, loaded.problem
+        self.form = funder_form(loaded.grant.funder)
+        self.ledger = ledger = NumberLedger(currency=loaded.grant.currency.unit)
         self.machines = {m.machine_id: m for m in self.problem.machines}
         self.rentals = {r.rental_id: r for r in self.problem.rentals}
         self.experiments = {e.experiment_id: e for e in self.problem.experiments}
         hours_in_a_day(ledger)  # the first rows
         watts_in_a_kilowatt(ledger)
         self._mean_overhead()
+        self.costs = self._costs()
 
     def _mean_overhead(self) -> None:
         """Where each year has a rate of overhead, their mean follows from them: whoever changes
@@ -110,7 +114,7 @@ class CostBook:
 
     def years(self) -> Num:
         """How long the grant is."""
-        months = self.setting("grant.months", self.loaded.grant.months, "months", "the grant")
+        months = self.setting("grant.months", self.grant.months, "months", "the grant")
         year = self.ledger.leaf("unit", 12, "months", "months of a year", name="months of a year")
         return self.ledger.compute("ratio", [months, year], "years", "years of the grant")
 
@@ -153,11 +157,10 @@ class CostBook:
         """A day of the plan on the calendar."""
         return self.problem.start + timedelta(days=int(days))
 
-    def costs(self, plan: Plan) -> Costs:
-        """All of it."""
+    def _costs(self) -> Costs:
         ledger, rules = self.ledger, self.problem.rules
-        equipment = tuple(self._equipment(p.machine_id, p.order, p.count) for p in plan.purchases)
-        running = tuple(self._running(plan))
+        equipment = tuple(map(self._equipment, self.plan.purchases))
+        running = tuple(self._running())
         fixed = tuple((each, fixed_charge(ledger, each, rules)) for each in self.problem.fixed)
         charges: list[Charge[Num]] = [e.charge for e in equipment]
         charges += [r.charge for r in running]
@@ -174,26 +177,27 @@ class CostBook:
             total=total,
         )
 
-    def _equipment(self, machine_id: str, order: int, count: int) -> EquipmentCost:
-        machine, ledger = self.machines[machine_id], self.ledger
-        day = self.problem.orders[order]
+    def _equipment(self, bought: Purchase) -> EquipmentCost:
+        machine, ledger = self.machines[bought.machine_id], self.ledger
+        day = self.problem.orders[bought.order]
         lines = price_lines(ledger, machine, self.problem.rules)
         machine_price(ledger, machine, lines)
-        label, origin = f"{machine.label}, ordered on {self.day(day)}", {"machine_id": machine_id}
-        number = ledger.leaf("plan", count, "machines", label, **origin, order=order)
+        origin = {"machine_id": bought.machine_id, "order": bought.order}
+        label = f"{machine.label}, ordered on {self.day(day)}"
+        count = ledger.leaf("plan", bought.count, "machines", label, **origin)
         return EquipmentCost(
             machine=machine,
-            order=order,
+            order=bought.order,
             bought_on=self.day(day),
-            count=number,
+            count=count,
             lines=tuple(lines),
-            charge=purchase_charge(ledger, machine, self.problem.rules, number, day),
+            charge=purchase_charge(ledger, machine, self.problem.rules, count, day),
         )
 
-    def _running(self, plan: Plan) -> Iterator[RunningCost]:
+    def _running(self) -> Iterator[RunningCost]:
         rules = self.problem.rules
         starts: dict[tuple[str, str, int], list[Placed]] = {}
-        for placed in plan.placed:
+        for placed in self.plan.placed:
             priced_by_year = placed.machine_id in self.rentals and rules.rents_differ
             year = placed.order if priced_by_year else self.problem.year_of(placed.pieces[0][0])
             starts.setdefault((placed.experiment_id, placed.machine_id, year), []).append(placed)
@@ -288,9 +292,7 @@ class CostBook:
                 )
         else:
             of.append(
-                self.setting(
-                    "electricity.host_watts", self.loaded.grant.electricity.host_watts, "W", name
-                )
+                self.setting("electricity.host_watts", self.grant.electricity.host_watts, "W", name)
             )
         if power.psu_efficiency is not None and power.efficiency_estimated:
             name = "efficiency of the power supplies"
@@ -300,24 +302,11 @@ class CostBook:
             of.append(host(power.psu_efficiency, "psu_efficiency", words, "share"))
         return ledger.compute("at-the-wall", of, "W", at_the_wall)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
-    """A plan, what explains it and what it costs; sections enter their numbers in its ledger."""
-
-    loaded: Loaded
-    plan: Plan
-    explanation: Explanation
-    form: FunderForm
-    ledger: NumberLedger
-    book: CostBook
-    costs: Costs
-
     @property
     def cheapest(self) -> bool:
         """Whether nothing that was compared costs less: not where plans are compared by anything
         but what is paid, as the value that machines keep or the odds of an award."""
-        problem = self.loaded.problem
+        problem = self.problem
         return (
             self.plan.proven
             and problem.objective == "cheapest"
@@ -330,19 +319,3 @@ def in_codes(loaded: Loaded) -> Loaded:
     """What is written for others has the code of its currency, never a sign."""
     money = replace(loaded.grant.currency, by_code=True)
     return replace(loaded, grant=replace(loaded.grant, currency=money))
-
-
-def material_of(loaded: Loaded, plan: Plan, explanation: Explanation) -> Material:
-    """With an empty ledger, in which the costs come first."""
-    loaded = in_codes(loaded)
-    ledger = NumberLedger(currency=loaded.grant.currency.unit)
-    book = CostBook(loaded, ledger)
-    return Material(
-        loaded=loaded,
-        plan=plan,
-        explanation=explanation,
-        form=funder_form(loaded.grant.funder),
-        ledger=ledger,
-        book=book,
-        costs=book.costs(plan),
-    )

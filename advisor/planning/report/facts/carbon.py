@@ -19,8 +19,8 @@ USUAL_PUE = Decimal("1.54")
 
 def compute_and_carbon(given: Material) -> dict[str, Any]:
     """GPU-hours by experiment, energy and emissions; no ``parts`` where nothing is run."""
-    ledger, problem, placed = given.ledger, given.loaded.problem, given.plan.placed
-    options, experiments = problem.options(), given.book.experiments
+    ledger, problem, placed = given.ledger, given.problem, given.plan.placed
+    options, experiments = problem.options(), given.experiments
     hours: dict[str, list[Num]] = {}
     energy: list[Num] = []
     pairs = [(p.experiment_id, p.machine_id) for p in placed]
@@ -59,11 +59,11 @@ def compute_and_carbon(given: Material) -> dict[str, Any]:
 
 def _emissions(given: Material, energy: list[Num]) -> dict[str, Any]:
     """Energy with cooling, and what it emits by the grid's published intensity."""
-    ledger, grant = given.ledger, given.loaded.grant
+    ledger, grant = given.ledger, given.grant
     if grant.electricity.pue == 1:
         factor = ledger.leaf("unit", USUAL_PUE, "factor", "usual PUE", name="usual PUE")
     else:
-        factor = given.book.setting("electricity.pue", grant.electricity.pue, "factor", "PUE")
+        factor = given.setting("electricity.pue", grant.electricity.pue, "factor", "PUE")
     bare = ledger.total(energy, "kWh of all runs, before cooling", "kwh")
     kwh = ledger.compute("product", [bare, factor], "kwh", "kWh of all runs")
     row, country = _grid(given), grant.procurement.country
@@ -83,18 +83,18 @@ def _emissions(given: Material, energy: list[Num]) -> dict[str, Any]:
 
 
 def _grid(given: Material) -> Mapping[str, str] | None:
-    country = given.loaded.grant.procurement.country
+    country = given.grant.procurement.country
     return next((r for r in rows_of("grid_carbon.csv") if r["country"] == country), None)
 
 
 def carbon_gaps(given: Material) -> dict[str, Any]:
     """What is not known of energy and emissions; for the lab."""
-    options = given.loaded.problem.options()
+    options = given.problem.options()
     used = sorted({p.machine_id for p in given.plan.placed})
     return {
         "dark": [options[n].label for n in used if _watts(given, options[n], n) is None],
         "no_grid": bool(used) and _grid(given) is None,
-        "country": given.loaded.grant.procurement.country,
+        "country": given.grant.procurement.country,
     }
 
 
@@ -107,7 +107,7 @@ def _gpus(given: Material, option: Machine | Rental, option_id: str) -> Num:
 def _watts(given: Material, option: Machine | Rental, option_id: str) -> Num | None:
     """At the wall, from the catalogue; of a rented computer its GPUs' rated power alone."""
     if isinstance(option, Machine) and option.running_w is not None and option.share_of is None:
-        return given.book.watts(option)
+        return given.watts(option)
     gpu = next(gpu for gpu in given.loaded.snapshot.gpus if gpu.gpu_id == option.gpu_id)
     if gpu.tdp_w is None:
         return None

@@ -18,7 +18,7 @@ FRESH_DAYS = 92
 
 def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
     """What to look at before the form is sent."""
-    form, grant, rules = given.form, given.loaded.grant, given.loaded.problem.rules
+    form, grant, rules = given.form, given.grant, given.problem.rules
     return {
         "whole_price": form.depreciates and rules.life_months is None,
         "beyond": [
@@ -37,7 +37,7 @@ def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
 
 def _of_this(given: Material) -> list[str]:
     """What the funder asks of such a request: of machines where some are bought."""
-    grant, form = given.loaded.grant, given.form
+    grant, form = given.grant, given.form
     has: set[str] = {entry.line for entry in entries(given) if entry.direct.value}
     has |= {"owned"} if grant.owned else set()
     has |= {"tax"} if grant.vat else set()
@@ -52,7 +52,7 @@ def _of_this(given: Material) -> list[str]:
 
 def _paid_rentals(given: Material) -> list[Any]:
     names = [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
-    return [given.book.rentals[name] for name in names if name in given.book.rentals]
+    return [given.rentals[name] for name in names if name in given.rentals]
 
 
 def _old_prices(given: Material) -> list[tuple[str, str]]:
@@ -67,7 +67,7 @@ def _old_prices(given: Material) -> list[tuple[str, str]]:
 
 def _not_compared(given: Material) -> dict[str, Any]:
     """Questions of a reviewer that the justification leaves open, because nothing was compared."""
-    grant, buying, renting = given.loaded.grant, "", ""
+    grant, buying, renting = given.grant, "", ""
     market = any(rental.allocation is None for rental in _paid_rentals(given))
     tried = any(other.change.get("no_purchases") for other in given.explanation.alternatives)
     if not grant.purchases.allowed and any(

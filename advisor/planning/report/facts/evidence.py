@@ -40,7 +40,7 @@ def times_table(given: Material) -> ReportTable:
     sources["prediction"] = "this program's estimate"
     for model, machine, time in used_times(given.loaded, given.plan):
         label = f"{model} on {machine}"
-        days = (given.book.time(time, label), *given.book.time_ends(time, label))
+        days = (given.time(time, label), *given.time_ends(time, label))
         how = "published" if time.timing == "unsynchronised" else "measured"
         how = f"{how}, {time.timing}" if time.basis == "measured" else time.basis
         day = "" if time.measured_on is None else day_words(time.measured_on)
@@ -64,7 +64,7 @@ def settings_table(given: Material) -> ReportTable:
         elif key == "institution.fiscal_year_start":
             cell = f"{value[1]} {date(2000, value[0], 1):%B}"
         elif unit:
-            cell = given.book.setting(key, value, unit, words)
+            cell = given.setting(key, value, unit, words)
         rows.append((f"{capital(words)}.", cell, source))
     return ReportTable.of("Settings", ("setting", "value", "where it comes from"), rows)
 
@@ -79,7 +79,7 @@ def allocations_table(given: Material) -> ReportTable | None:
             each.value.replace("-", " ") if each.key == "kind" else each.value,
             each.source,
         )
-        for each in given.loaded.grant.allocation_values
+        for each in given.grant.allocation_values
     ]
     columns = ("allocation", "setting", "value", "source")
     return ReportTable.of("Allocations", columns, rows) if rows else None
@@ -91,7 +91,7 @@ Setting = tuple[str, Any, str, str, str]
 
 def _rules(given: Material) -> Iterator[Setting]:
     """Each rule of the institution that says anything; the currency is the grant's own."""
-    grant = given.loaded.grant
+    grant = given.grant
     house, money = grant.institution, grant.currency
     converted = money.code != "USD"
     own = {
@@ -118,7 +118,7 @@ def _rules(given: Material) -> Iterator[Setting]:
 
 def _settings(given: Material) -> Iterator[Setting]:
     """How runs are planned, and what electricity costs."""
-    grant = given.loaded.grant
+    grant = given.grant
     for table in ("running", "purchases", "electricity"):
         source = grant.electricity.source if table == "electricity" else None
         for key, (unit, words) in meanings(table).items():
@@ -132,7 +132,7 @@ def _settings(given: Material) -> Iterator[Setting]:
 
 def _terms(given: Material) -> Iterator[Setting]:
     """By what the cost of a run on what is bought is counted."""
-    grant, usual = given.loaded.grant, CostTerms()
+    grant, usual = given.grant, CostTerms()
     for name, (label, unit) in TERMS.items():
         value = getattr(grant.terms, name)
         if value != getattr(usual, name) or name in ("lifetime_years", "utilisation"):
@@ -147,7 +147,7 @@ def sources_table(given: Material) -> ReportTable:
     used = {time.source_id for _, _, time in used_times(given.loaded, given.plan)}
     used |= {each.line.source_id for e in given.costs.equipment for each in e.lines}
     rented = {r.rental_id for r in given.plan.rented}
-    used |= {r.source_id for r in given.loaded.problem.rentals if r.rental_id in rented}
+    used |= {r.source_id for r in given.problem.rentals if r.rental_id in rented}
     sources = {source.source_id: source for source in given.loaded.snapshot.sources}
     rows = (
         (of.title, of.url or "no page", of.licence or "none stated", of.how_measured)
@@ -159,7 +159,7 @@ def sources_table(given: Material) -> ReportTable:
 
 def limits(given: Material) -> dict[str, Any]:
     """What the evidence cannot say."""
-    loaded, grant, placed = given.loaded, given.loaded.grant, given.plan.placed
+    loaded, grant, placed = given.loaded, given.grant, given.plan.placed
     times = [time for _, _, time in used_times(loaded, given.plan)]
     options = loaded.problem.options()
     models = {e.experiment_id: e.model for e in loaded.problem.experiments}
@@ -188,6 +188,6 @@ def limits(given: Material) -> dict[str, Any]:
 
 def versions(given: Material) -> dict[str, Any]:
     """By whose rules money is counted, and what computed this."""
-    house = given.loaded.grant.institution.name
+    house = given.grant.institution.name
     named = "" if house == NO_RULES.name else house
     return {"house": named, "advisor": advisor.__version__, "highs": version("highspy")}

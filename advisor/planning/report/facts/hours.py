@@ -28,7 +28,7 @@ def called_hours(given: Material, allocations: Iterable[Allocation]) -> list[str
 
 def _is_sure(given: Material, allocation: Allocation) -> bool:
     """Not where odds are stated, nor where hours are competed for and no odds are known."""
-    grant = given.loaded.grant
+    grant = given.grant
     assumed = any(
         (value.allocation, value.key, value.source) == (allocation.name, "odds", ASSUMED)
         for value in grant.allocation_values
@@ -39,18 +39,16 @@ def _is_sure(given: Material, allocation: Allocation) -> bool:
 def renting(given: Material, by_line: Mapping[str, Num]) -> Facts:
     """What is rented and what it would cost to buy instead, or what renting would cost;
     ``by_line`` has what each line of the budget comes to."""
-    ledger, rules = given.ledger, given.loaded.problem.rules
+    ledger, rules = given.ledger, given.problem.rules
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     rentals = [_rental_of(given, r) for r in rented]
     facts: Facts = {"rented": rented, "paid": None, "limit": None}
-    if rules.longest_run_days is not None and ruled_out_by_days(given.loaded.problem):
+    if rules.longest_run_days is not None and ruled_out_by_days(given.problem):
         key, label = "running.longest_run_days", "longest that a run may take"
-        facts["limit"] = given.book.setting(key, rules.longest_run_days, "days", label)
+        facts["limit"] = given.setting(key, rules.longest_run_days, "days", label)
     if not rented:
         # Where nothing may be rented only granted hours were compared: that is no reason.
-        return facts | {
-            "instead": not_rented(given) if given.loaded.grant.rentals.allowed else None
-        }
+        return facts | {"instead": not_rented(given) if given.grant.rentals.allowed else None}
     paid = by_line["computer_services"]
     if any(e.machine.in_base is not None for e in given.costs.equipment):
         # A share of a condo that is charged as a service is on that line, too.
@@ -77,7 +75,7 @@ def hours_of(given: Material, running: Iterable[RunningCost], label: str) -> Num
 
 def hours(given: Material) -> list[Facts]:
     """What each allocation does, or why it is left."""
-    found, problem = list[Facts](), given.loaded.problem
+    found, problem = list[Facts](), given.problem
     used = {r.rental_id for r in given.plan.rented}
     for each in problem.allocations:
         own = {r.rental_id for r in problem.rentals if r.allocation == each.allocation_id}
@@ -95,14 +93,14 @@ def hours(given: Material) -> list[Facts]:
     known = {each.name for each in problem.allocations} | shares.keys()
     return found + [
         {"name": asked.name, "why": "no time"}
-        for asked in given.loaded.grant.allocations
+        for asked in given.grant.allocations
         if asked.name not in known
     ]
 
 
 def _unused(given: Material, allocation: Allocation) -> Facts:
     """Why the plan takes no hour of it: too few for any run, or nothing gained."""
-    problem, ledger, setting = given.loaded.problem, given.ledger, given.book.setting
+    problem, ledger, setting = given.problem, given.ledger, given.setting
     mine = [r for r in problem.rentals if r.allocation == allocation.allocation_id]
     key = f"allocations[{allocation.allocation_id.partition(':')[2]}]"
     wanted = {e.model for e in problem.experiments}
@@ -112,7 +110,7 @@ def _unused(given: Material, allocation: Allocation) -> Facts:
     if granted is not None and fewest and Decimal(str(fewest[0])) * 24 > granted:
         _, rental, model = fewest
         called = f"{given.loaded.models[model].name} on {rental.label}"
-        of = [given.book.time(rental.times[model], called), hours_in_a_day(ledger)]
+        of = [given.time(rental.times[model], called), hours_in_a_day(ledger)]
         of.append(gpus_of_a_job(ledger, rental))
         takes = ledger.compute("product", of, "gpu-hours", f"GPU-hours of {called}")
         label = f"hours of {allocation.name} a year"
@@ -133,7 +131,7 @@ def _unused(given: Material, allocation: Allocation) -> Facts:
 
 def _free(given: Material, granted: list[RunningCost], allocation: Allocation) -> Facts:
     """Runs on granted hours that cost nothing: how many, of which models, their GPU-hours."""
-    ledger, experiments = given.ledger, given.book.experiments
+    ledger, experiments = given.ledger, given.experiments
     spent = []
     for r in granted:
         of = [r.runs, r.charge.amount, gpus_of_a_job(ledger, _rental_of(given, r))]
@@ -149,13 +147,13 @@ def _free(given: Material, granted: list[RunningCost], allocation: Allocation) -
         "models": listed(models),
         "sizes": listed(rented_name(given, r) for r in granted),
         "hours": ledger.total(spent, f"GPU-hours of {name}, in all", "gpu-hours"),
-        "priced": not price_not_said(given.loaded.grant, name),
+        "priced": not price_not_said(given.grant, name),
         "without": None if sure else _without(given, allocation),
     }
 
 
 def _rental_of(given: Material, r: RunningCost) -> Rental:
-    return given.book.rentals[r.placed[0].machine_id]
+    return given.rentals[r.placed[0].machine_id]
 
 
 def not_rented(given: Material) -> Facts | None:
@@ -169,7 +167,7 @@ def not_rented(given: Material) -> Facts | None:
 def not_bought(given: Material) -> Facts | None:
     """What rented work would cost on machines of one's own, where there may be any; None where
     that is not known."""
-    if not given.loaded.grant.purchases.allowed and not given.loaded.grant.owned:
+    if not given.grant.purchases.allowed and not given.grant.owned:
         return None
     for other in given.explanation.alternatives:
         if other.change.get("only_runs"):
@@ -182,7 +180,7 @@ def not_bought(given: Material) -> Facts | None:
 def _bought_instead(given: Material, other: Alternative) -> str:
     """What another plan buys: a share of a condo is no machine of one's own."""
     bought = set() if other.plan is None else {p.machine_id for p in other.plan.purchases}
-    names = [given.book.machines[name].share_of for name in sorted(bought)]
+    names = [given.machines[name].share_of for name in sorted(bought)]
     shares = [f"a share of {name}" for name in dict.fromkeys(filter(None, names))]
     own = [] if shares and None not in names else ["machines of our own"]
     return listed([*own, *shares])
@@ -220,14 +218,14 @@ def _at_least(given: Material, other: Alternative, paid: Decimal) -> Num | None:
 
 def _without_any(given: Material) -> Facts | None:
     """What the work would cost without hours that are paid for."""
-    every = (_without(given, each) for each in given.loaded.problem.allocations)
+    every = (_without(given, each) for each in given.problem.allocations)
     return next(filter(None, every), None)
 
 
 def _without(given: Material, allocation: Allocation) -> Facts | None:
     """What the work would cost without its hours, or how much of it would be done; None where
     that was not tried, or where the grant leaves no other way."""
-    grant, wanted = given.loaded.grant, allocation.allocation_id
+    grant, wanted = given.grant, allocation.allocation_id
     if not (
         grant.purchases.allowed
         or grant.rentals.allowed
@@ -248,7 +246,7 @@ def _does(given: Material, other: Alternative) -> Facts:
         return {"does": "none in time", "dearer": ""}
     if not other.plan.runs:
         return {"does": "none for this money", "dearer": ""}
-    by = worse_by(given.loaded.problem, given.plan, other.plan)
+    by = worse_by(given.problem, given.plan, other.plan)
     same, less = other.plan.runs == given.plan.runs, other.plan.cost_cents < given.plan.cost_cents
     return {
         "does": "the same" if same else "some",

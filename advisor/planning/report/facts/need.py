@@ -28,7 +28,7 @@ from advisor.ranking.times import Model
 def need(given: Material) -> dict[str, Any]:
     """The models with their sizes, for whom, and how many runs."""
     placed = {p.experiment_id for p in given.plan.placed}
-    every = given.loaded.grant.experiments
+    every = given.grant.experiments
     # Who gets nothing of it is not named as one of those who benefit.
     wanted = [each for each in every if _gets_runs(each, placed)] or every
     models = {each.name: given.loaded.model_of(each) for each in wanted}
@@ -106,36 +106,36 @@ def asked_for(given: Material, e: EquipmentCost) -> str:
 
 def _others(given: Material, e: EquipmentCost) -> bool:
     """Whether anything else was compared that could be bought or rented."""
-    problem = given.loaded.problem
+    problem = given.problem
     return bool(problem.rentals) or any(m.lines and m != e.machine for m in problem.machines)
 
 
 def _years_of_share(given: Material, e: EquipmentCost) -> Num | None:
     """How many years a share of a condo lasts."""
-    for n, asked in enumerate(given.loaded.grant.allocations, start=1):
+    for n, asked in enumerate(given.grant.allocations, start=1):
         if e.machine.share_of == asked.name and asked.lasts_years is not None:
             key, label = f"allocations[{n}].lasts_years", f"years of {e.machine.label}"
-            return given.book.setting(key, asked.lasts_years, "years", label)
+            return given.setting(key, asked.lasts_years, "years", label)
     return None
 
 
 def _trains(given: Material, e: EquipmentCost) -> dict[str, Any]:
     """Its models, and the longest of its runs with how sure that time is."""
-    book, options = given.book, given.loaded.problem.options()
+    options = given.problem.options()
     bought = (e.machine.machine_id, e.order)
-    runs = [p for p in given.plan.placed if (book.problem.whole(p.machine_id), p.order) == bought]
+    runs = [p for p in given.plan.placed if (given.problem.whole(p.machine_id), p.order) == bought]
     if not runs:
         return {"trains": ""}
-    timed = [(options[p.machine_id], book.model_of(p)) for p in runs]
+    timed = [(options[p.machine_id], given.model_of(p)) for p in runs]
     option, model = max(timed, key=lambda each: each[0].times[each[1]].days)
     time, name = option.times[model], given.loaded.models[model].name
     label, ends = f"{name} on {option.label}", None
-    days = book.time(time, label)
+    days = given.time(time, label)
     if time.basis == "predicted":
         days = days.about
-        ends = [num.about for num in book.time_ends(time, label) if num]
+        ends = [num.about for num in given.time_ends(time, label) if num]
     return {
-        "trains": listed(given.loaded.models[book.model_of(p)].name for p in runs),
+        "trains": listed(given.loaded.models[given.model_of(p)].name for p in runs),
         "runs": len(runs),
         "longest": name,
         "days": days,
@@ -145,8 +145,8 @@ def _trains(given: Material, e: EquipmentCost) -> dict[str, Any]:
 
 def _price(given: Material, e: EquipmentCost) -> dict[str, Any]:
     """What one machine costs, each step from its quote, and what of it is charged."""
-    rules = rules_on(e.machine, given.loaded.problem.rules)
-    setting, day = given.book.setting, given.loaded.problem.orders[e.order]
+    rules = rules_on(e.machine, given.problem.rules)
+    setting, day = given.setting, given.problem.orders[e.order]
     quoted = machine_price(given.ledger, e.machine, e.lines)
     paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
     kinds = {priced.line.quote_kind for priced in e.lines}
@@ -172,8 +172,8 @@ def _price(given: Material, e: EquipmentCost) -> dict[str, Any]:
 
 def _steps(given: Material, e: EquipmentCost) -> Iterable[str]:
     """From the quoted price to what is paid, in the order in which they are reckoned."""
-    rules, setting = given.loaded.problem.rules, given.book.setting
-    if rules.price_change and given.loaded.problem.orders[e.order]:
+    rules, setting = given.problem.rules, given.setting
+    if rules.price_change and given.problem.orders[e.order]:
         change = setting("purchases.price_change", rules.price_change, "share", "change a year")
         yield f"changed by {change} a year until the order"
     if rules.discount:
@@ -195,8 +195,8 @@ def _steps(given: Material, e: EquipmentCost) -> Iterable[str]:
 def existing(given: Material) -> dict[str, Any]:
     """Each kind of machine that is there and what it does; of one that does nothing, why."""
     grant, problem, plan, ledger = (
-        given.loaded.grant,
-        given.loaded.problem,
+        given.grant,
+        given.problem,
         given.plan,
         given.ledger,
     )
@@ -219,9 +219,7 @@ def existing(given: Material) -> dict[str, Any]:
         why = [u.why for u in unused if u.machine.machine_id.startswith(mine)]
         have.append(
             {
-                "count": given.book.setting(
-                    f"owned[{n}].machines", own.machines, "machines", label
-                ),
+                "count": given.setting(f"owned[{n}].machines", own.machines, "machines", label),
                 "label": label.removesuffix(" (owned)"),
                 "each": own.machines > 1,
                 "runs": runs(done, f"runs on {label}", what="runs on owned", owned=n),
@@ -244,10 +242,10 @@ def existing(given: Material) -> dict[str, Any]:
 
 def upkeep(given: Material) -> dict[str, Any]:
     """Who pays for electricity, warranty and care."""
-    extras, equipment = given.loaded.problem.rules.machine_extras, given.costs.equipment
+    extras, equipment = given.problem.rules.machine_extras, given.costs.equipment
     power = [r for r in given.costs.running if not r.rented]
     paid = [r for r in given.costs.running if r.rented and r.charge.direct.value]
-    rentals = [given.book.rentals[r.placed[0].machine_id] for r in paid]
+    rentals = [given.rentals[r.placed[0].machine_id] for r in paid]
     own = any(e.machine.share_of is None for e in equipment)
     every = [(line_words(x.kind, x.name), x.apart) for x in extras] if own else []
     return {

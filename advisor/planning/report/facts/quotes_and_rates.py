@@ -30,7 +30,7 @@ def prices_table(given: Material) -> ReportTable | None:
             of, words = [e.count, p.quantity], f"{p.line.label}, pieces"
             pieces = given.ledger.compute("product", of, "pieces", words)
             priced.setdefault(p.line.quote_id, (p, []))[1].append(pieces)
-    code, today = given.loaded.grant.currency.code, given.loaded.today
+    code, today = given.grant.currency.code, given.loaded.today
     rows: list[tuple[Cell, ...]] = []
     for p, nums in priced.values():
         line = p.line
@@ -70,7 +70,7 @@ def price_facts(given: Material) -> dict[str, Any]:
 
 def rates(given: Material) -> tuple[ReportTable, dict[str, Any]] | None:
     """Each rate that is paid for rented computers, and what is known of it."""
-    ledger, rules = given.ledger, given.loaded.problem.rules
+    ledger, rules = given.ledger, given.problem.rules
     by_rate: dict[tuple[str, Num], list[RunningCost]] = {}
     for r in given.costs.running:
         if r.rented and r.charge.direct.value:
@@ -78,7 +78,7 @@ def rates(given: Material) -> tuple[ReportTable, dict[str, Any]] | None:
     if not by_rate:
         return None
     rows: list[tuple[Cell, ...]] = []
-    used = {name: given.book.rentals[name] for name, _ in by_rate}
+    used = {name: given.rentals[name] for name, _ in by_rate}
     for (rental_id, price), mine in by_rate.items():
         rental, name, label = used[rental_id], rented_name(given, mine[0]), mine[0].label
         if rules.rent_change and not rental.allocation:
@@ -93,7 +93,7 @@ def rates(given: Material) -> tuple[ReportTable, dict[str, Any]] | None:
     change = None
     if rules.rent_change:
         words = "change of rents"
-        change = given.book.setting("rentals.price_change", rules.rent_change, "share", words)
+        change = given.setting("rentals.price_change", rules.rent_change, "share", words)
     table = ReportTable.of("Rates", ("rented", "time", "rate", "all", "date", "age"), rows)
     return table, {
         "change": change,
@@ -106,7 +106,7 @@ def _median(given: Material, rental: Rental) -> dict[str, Any] | None:
     """Of how many providers a rate is the median, and between what they ask; None of one alone."""
     if len(rental.offers) < 2:
         return None
-    ledger, rules = given.ledger, given.loaded.problem.rules
+    ledger, rules = given.ledger, given.problem.rules
     asked = [hourly_rate(ledger, each, rules) for each in rental.offers]
     low, high = rental.offers[0], rental.offers[-1]
     return {
@@ -121,7 +121,7 @@ def _median(given: Material, rental: Rental) -> dict[str, Any] | None:
 def _source_of_rate(given: Material, allocation: str) -> str:
     """Who says what an hour costs."""
     keys = ("usd_per_gpu_hour", "price_per_gpu_hour")
-    told = given.loaded.grant.allocation_values
+    told = given.grant.allocation_values
     sources = (x.source for x in told if x.allocation == allocation and x.key in keys)
     source = next(sources, OWN_WORD)
     return "as agreed" if source in (OWN_WORD, ASSUMED) else source
@@ -161,7 +161,7 @@ def _asked(
         # Of its own currency, as it is asked.
         return given.ledger.leaf("asked", p.price.value, "money", words, **origin)
     num = given.ledger.leaf("asked", value, unit, words, **origin)
-    return given.book.own(num, words) if unit == "usd" else num
+    return given.own(num, words) if unit == "usd" else num
 
 
 def asked_table(given: Material) -> ReportTable | None:
@@ -182,7 +182,7 @@ def parts_table(given: Material) -> ReportTable | None:
     for line in (p.line for e in given.costs.equipment for p in e.lines):
         for n, (role, detail, usd, day) in enumerate(line.parts):
             label, origin = f"{role} of {line.label}", {"host_id": line.item_id, "position": n}
-            cost = given.book.own(given.ledger.leaf("part", usd, "usd", label, **origin), label)
+            cost = given.own(given.ledger.leaf("part", usd, "usd", label, **origin), label)
             rows.append((line.label, role, detail, cost, day_words(day)))
     columns = ("machine", "part", "what", "price", "date")
     return ReportTable.of("Parts", columns, rows) if rows else None

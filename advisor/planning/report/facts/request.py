@@ -25,7 +25,7 @@ CENT = Decimal("0.01")
 
 def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
     """What the section of that name says."""
-    grant, running = given.loaded.grant, given.costs.running
+    grant, running = given.grant, given.costs.running
     rented = [rented_name(given, r) for r in running if r.rented and r.charge.direct.value]
     parts = [asked_for(given, e) for e in given.costs.equipment]
     parts += [f"time on {listed(rented)}"] if rented else []
@@ -51,23 +51,23 @@ def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
 def _others_that_run(given: Material, *, bought: bool) -> list[str]:
     """On what runs are done that nothing is bought or rented for; hours that are paid for are
     among them only where there is nothing else."""
-    rentals, plan = given.book.rentals, given.plan
+    rentals, plan = given.rentals, given.plan
     costs = {r.placed[0].machine_id: r.charge.direct.value for r in given.costs.running}
     own = {e.machine.machine_id for e in given.costs.equipment}
     placed = {p.machine_id for p in plan.placed}
-    mine = {given.book.problem.whole(name) for name in placed - rentals.keys()} - own
+    mine = {given.problem.whole(name) for name in placed - rentals.keys()} - own
     hours = {
         rentals[name].allocation for name in placed & rentals.keys() if not (bought and costs[name])
     }
     used: list[Allocation] = [
-        each for each in given.loaded.problem.allocations if each.allocation_id in hours
+        each for each in given.problem.allocations if each.allocation_id in hours
     ]
     return [*["the machines that we have"] * bool(mine), *called_hours(given, used)]
 
 
 def budget_notes(given: Material) -> dict[str, Any]:
     """What stands below a budget."""
-    rules, rentals = given.loaded.problem.rules, given.book.rentals
+    rules, rentals = given.problem.rules, given.rentals
     rented = [rentals[r.placed[0].machine_id] for r in given.costs.running if r.rented]
     machines = [e.machine for e in given.costs.equipment]
     taxed = ["machines"] * any(machine.share_of is None for machine in machines)
@@ -76,20 +76,20 @@ def budget_notes(given: Material) -> dict[str, Any]:
     foreign = foreign or any(rental.quoted_usd is not None for rental in rented)
     vat = None
     if rules.vat and taxed:
-        vat = given.book.setting("budget.vat", rules.vat, "share", "value-added tax")
+        vat = given.setting("budget.vat", rules.vat, "share", "value-added tax")
     return {
         "years": year_spans(given),
         "taxed": taxed,
         "vat": vat,
         "overhead": _overhead(given) if given.costs.indirect.value else None,
-        "rate_note": given.loaded.grant.currency.note if foreign else None,
+        "rate_note": given.grant.currency.note if foreign else None,
     }
 
 
 def _overhead(given: Material) -> dict[str, Any]:
     """Each rate with the base that it is charged on, and whose rule that is."""
-    costs, ledger, house = given.costs, given.ledger, given.loaded.grant.institution
-    rules, power = given.loaded.problem.rules, "electricity"
+    costs, ledger, house = given.costs, given.ledger, given.grant.institution
+    rules, power = given.problem.rules, "electricity"
     if rules.year_overhead is not None and rules.overhead_rate_electricity is None:
         power += ", at the mean of the years' rates"
     bases: list[tuple[str, Charge[Num]]] = [
@@ -134,7 +134,7 @@ def modular_budget(
     not where others pay a part, for nobody says of which costs and in which year."""
     rule, ledger = given.form.modular, given.ledger
     *directs, whole = row = [cell for cell in budget.rows[-3][1:] if isinstance(cell, Num)]
-    if rule is None or given.loaded.grant.currency.code != "USD" or paid.theirs is not None:
+    if rule is None or given.grant.currency.code != "USD" or paid.theirs is not None:
         return None
     if not rule.usd <= max(num.value for num in directs) <= rule.most_direct_usd:
         return None  # too little for one of them: see what is said before the form is sent

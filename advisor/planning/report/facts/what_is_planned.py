@@ -25,8 +25,8 @@ from advisor.planning.solver.plan import Plan, last_day
 
 def question(given: Material) -> dict[str, Any]:
     """What was wanted, and what there is for it."""
-    grant, setting = given.loaded.grant, given.book.setting
-    length, unit = given.book.years(), "years" if grant.months > 12 else "year"
+    grant, setting = given.grant, given.setting
+    length, unit = given.years(), "years" if grant.months > 12 else "year"
     if grant.months % 12:
         length, unit = setting("grant.months", grant.months, "months", "the grant"), "months"
     return {
@@ -44,7 +44,7 @@ def question(given: Material) -> dict[str, Any]:
 
 def experiments_table(given: Material) -> ReportTable:
     """Each experiment of the grant."""
-    grant, rows = given.loaded.grant, list[tuple[Cell, ...]]()
+    grant, rows = given.grant, list[tuple[Cell, ...]]()
     for n, wanted in enumerate(grant.experiments, start=1):
         model = given.loaded.model_of(wanted)
         since, due = "every year", "each year's end"
@@ -52,7 +52,7 @@ def experiments_table(given: Material) -> ReportTable:
             since = day_words(wanted.not_before or grant.start)
             due = day_words(wanted.by or grant.year_dates[-1])
         key, words = f"experiments[{n}].runs", f"{wanted.name}: runs"
-        runs = given.book.setting(key, wanted.runs, "runs", words)
+        runs = given.setting(key, wanted.runs, "runs", words)
         name = called_by(wanted, model)
         rows.append((name, model.name, runs, since, due, wanted.who or "not said"))
     columns = ("experiment", "model", "runs", "from", "to be done by", "for whom")
@@ -61,7 +61,7 @@ def experiments_table(given: Material) -> ReportTable:
 
 def what_to_do(given: Material) -> dict[str, Any]:
     """What is rented and left out, and how sure it is that nothing is better."""
-    plan, ledger, rentals = given.plan, given.ledger, given.book.rentals
+    plan, ledger, rentals = given.plan, given.ledger, given.rentals
     gap, label = None, "last day of the plan"
     if not plan.proven and plan.gap is not None and plan.gap < 1:
         words = "gap to the best bound"
@@ -81,7 +81,7 @@ def what_to_do(given: Material) -> dict[str, Any]:
             for name in dict.fromkeys(r.rental_id for r in plan.rented)
         ],
         "left_out": [
-            (given.book.experiments[name].name, left_out(name, runs))
+            (given.experiments[name].name, left_out(name, runs))
             for name, runs in plan.left_out.items()
         ],
     }
@@ -89,18 +89,18 @@ def what_to_do(given: Material) -> dict[str, Any]:
 
 def schedule_table(given: Material) -> ReportTable:
     """Which run goes where and when; runs that do the same on the same days are one line."""
-    book, options = given.book, given.loaded.problem.options()
+    options = given.problem.options()
     alike: Counter[tuple[str, str, date, date]] = Counter()
     # By machine before the run's number: which of two like runs is where is the solver's chance.
     placed = sorted(
         given.plan.placed, key=lambda p: (p.pieces[0][0], p.experiment_id, p.machine_id, p.run)
     )
     for p in placed:
-        first, last = book.day(p.pieces[0][0]), book.day(last_day(p.pieces[-1][1]))
+        first, last = given.day(p.pieces[0][0]), given.day(last_day(p.pieces[-1][1]))
         alike[p.experiment_id, p.machine_id, first, last] += 1
     rows: list[tuple[Cell, ...]] = []
     for (experiment_id, option_id, first, last), runs in alike.items():
-        e, option = book.experiments[experiment_id], options[option_id]
+        e, option = given.experiments[experiment_id], options[option_id]
         number: Cell = "one"
         if runs > 1:
             origin = {"experiment_id": experiment_id, "option_id": option_id}
@@ -108,8 +108,8 @@ def schedule_table(given: Material) -> ReportTable:
             label = f"{e.name} on {option.label}, from {day_words(first)}"
             what = "runs on the same days"
             number = given.ledger.leaf("plan", runs, "runs", label, what=what, **origin)
-        days = map(day_words, (first, last, book.day(given.loaded.problem.due(e))))
-        time = book.time(option.times[e.model], f"{e.model_name or e.model} on {option.label}")
+        days = map(day_words, (first, last, given.day(given.problem.due(e))))
+        time = given.time(option.times[e.model], f"{e.model_name or e.model} on {option.label}")
         rows.append((e.name, option.label, number, *days, time))
     columns = ("experiment", "machine", "runs", "starts", "ends", "due", "training")
     return ReportTable.of("Schedule", columns, rows)
@@ -119,7 +119,7 @@ def running_table(given: Material) -> ReportTable | None:
     """What runs use and cost: electricity, or rent."""
     rows: list[tuple[Cell, ...]] = []
     for r in given.costs.running:
-        name, charge = given.book.experiments[r.experiment_id].name, r.charge
+        name, charge = given.experiments[r.experiment_id].name, r.charge
         cost = (charge.amount, charge.price, charge.each, charge.direct)
         rows.append((name, r.label, f"year {r.year + 1}", r.runs, *cost))
     if not rows:
@@ -137,14 +137,14 @@ def a_run(given: Material) -> ReportTable | None:
         name, label = given.loaded.models[run.model].name, f"a run of {run.model} on {run.machine}"
         origin = {"name": "a run", "machine_id": run.machine_id, "model": run.model}
         cost = given.ledger.leaf("unit", run.cost, "money", label, **origin)
-        time = given.book.machines[run.machine_id].times[run.model]
-        rows.append((name, run.machine, given.book.time(time, f"{name} on {run.machine}"), cost))
+        time = given.machines[run.machine_id].times[run.model]
+        rows.append((name, run.machine, given.time(time, f"{name} on {run.machine}"), cost))
     columns = ("model", "machine", "training", "a run")
     return ReportTable.of("A run", columns, rows) if rows else None
 
 
 def _when(given: Material, plan: Plan) -> str:
-    return day_words(given.book.day(last_day(plan.finish_day)))
+    return day_words(given.day(last_day(plan.finish_day)))
 
 
 def alternatives_table(given: Material) -> ReportTable:
@@ -170,7 +170,7 @@ def why_not(given: Material, other: Alternative) -> dict[str, Any]:
     def less(of: list[Num], words: str) -> Num:
         return ledger.compute("difference", of, "money", f"{label}: {words}")
 
-    budget, cost = given.loaded.problem.budget_cents, cost_of_other(ledger, other)
+    budget, cost = given.problem.budget_cents, cost_of_other(ledger, other)
     facts: dict[str, Any] = {"label": label, "plan": plan, "proven": other.proven, "over": None}
     facts |= {
         "more": None,
@@ -187,7 +187,7 @@ def why_not(given: Material, other: Alternative) -> dict[str, Any]:
         facts["more"] = less(two, words)
     elif plan.cost_cents < given.plan.cost_cents:
         facts["less"] = less(two[::-1], words)
-        facts["dearer"] = worse_by(given.loaded.problem, given.plan, plan)
+        facts["dearer"] = worse_by(given.problem, given.plan, plan)
     fewer = given.plan.runs - plan.runs
     if fewer > 0:
         words = f"{label}: fewer runs"
@@ -203,13 +203,13 @@ def _takes(given: Material, other: Alternative) -> str:
     plan, bought = other.plan, list[str]()
     assert plan is not None
     for p in plan.purchases:
-        label = given.book.machines[p.machine_id].label
+        label = given.machines[p.machine_id].label
         words, origin = f"{other.label}: {label}", {"machine_id": p.machine_id, "order": p.order}
         change = other.change
         count = solve_num(given.ledger, change, p.count, "machines", words, "bought", **origin)
-        day = day_words(given.book.day(given.loaded.problem.orders[p.order]))
+        day = day_words(given.day(given.problem.orders[p.order]))
         bought.append(f"{count} ({label}) on {day}")
-    hired = [given.book.rentals[name] for name in dict.fromkeys(r.rental_id for r in plan.rented)]
+    hired = [given.rentals[name] for name in dict.fromkeys(r.rental_id for r in plan.rented)]
     does = {
         "buys": bought,
         "rents": [r.label for r in hired if r.allocation is None],
