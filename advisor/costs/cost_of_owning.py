@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 DAYS_PER_YEAR = 365
 HOURS_PER_DAY = 24
@@ -11,35 +11,8 @@ MONTHS_PER_YEAR = 12
 CENT = Decimal("0.01")
 
 
-TERM_BOUNDS = {
-    "lifetime_years": (0, 50),
-    "utilisation": (0, 1),
-    "electricity_usd_per_kwh": (0, 10),
-    "pue": (1, 5),
-    "hosting_usd_per_u_month": (0, 100_000),
-    "staff_usd_per_year": (0, 10_000_000),
-    "resale_share": (0, 1),
-    "financing_rate": (0, 1),
-}
-"""The least and the most of each term; beyond, it was typed in another unit."""
-TERM_WORDS = {
-    "lifetime_years": "the lifetime in years",
-    "utilisation": "the utilisation as a share, such as 0.6,",
-    "electricity_usd_per_kwh": "electricity in US dollars a kWh, such as 0.15,",
-    "pue": "the PUE as a ratio, such as 1.4,",
-    "hosting_usd_per_u_month": "hosting in US dollars a rack unit and month, such as 30,",
-    "staff_usd_per_year": "staff in US dollars a year, such as 2000,",
-    "resale_share": "resale as a share, such as 0.2,",
-    "financing_rate": "the interest a year as a share, such as 0.05,",
-}
-"""How each is written."""
-ABOVE_ZERO = ("lifetime_years", "utilisation")
-"""Those that cannot be 0 either."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostTerms:
-    """What a machine costs beside its price. Each term is the user's to set; 0 is not counted."""
+class CostTerms(NamedTuple):
+    """What a machine costs beside its price, as `cost_terms` reads it; 0 is not counted."""
 
     lifetime_years: Decimal = Decimal(5)
     utilisation: Decimal = Decimal(1)
@@ -54,14 +27,6 @@ class CostTerms:
     financing_rate: Decimal = Decimal(0)
     """Interest a year on a loan over the lifetime, paid in equal monthly parts; 0 is no loan."""
 
-    def __post_init__(self) -> None:
-        for name, (lowest, highest) in TERM_BOUNDS.items():
-            value = getattr(self, name)
-            inside = Decimal(lowest) <= value <= Decimal(highest) if value.is_finite() else False
-            if not inside or (name in ABOVE_ZERO and value == 0):
-                bounds = f"{'above' if name in ABOVE_ZERO else 'from'} {lowest} to {highest:,}"
-                raise ValueError(f"{value} is out of range: write {TERM_WORDS[name]} {bounds}")
-
     @property
     def counts_price_alone(self) -> bool:
         """Whether owning costs a share of the price and nothing beside it."""
@@ -74,8 +39,7 @@ PAPER_TERMS = CostTerms()
 """The paper's section 4.1: the price of the machine over five years, and nothing else."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TotalCostOfOwnership:
+class TotalCostOfOwnership(NamedTuple):
     """Every term of owning one machine over its life, in US dollars, unrounded."""
 
     terms: CostTerms

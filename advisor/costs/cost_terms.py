@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.costs.cost_of_owning import ABOVE_ZERO, PAPER_TERMS, TERM_BOUNDS, CostTerms
+from advisor.costs.cost_of_owning import PAPER_TERMS, CostTerms
 from advisor.typed_input import InputError, parse_decimal, parse_lifetime_years, parse_share, shown
 
 
@@ -14,93 +14,82 @@ class Term(NamedTuple):
     """One term."""
 
     name: str
-    """Of its flag and of its field."""
+    """Of its field, and of its flag unless `FLAGS` has another."""
     term: str
     """Of `CostTerms`."""
     label: str
     """Of its field."""
     hint: str
     unit: str
-    """For the message where it is not a number."""
+    """What it is, with an example, where it is not understood."""
     metavar: str
     help: str
+    least: int
+    most: int
+    """Beyond, it was typed in another unit. Of a percentage they are per cent."""
+    above: bool = False
+    """Whether it must be more than the least."""
     percent: bool = False
 
 
 TERMS = (
     Term(
-        "lifetime",
-        "lifetime_years",
-        "Life, years",
-        "5",
-        "years",
-        "Y",
+        *("lifetime", "lifetime_years", "Life, years", "5", "years", "Y"),
         "how long the machine serves: 4, 4y or 18 months (default: 5)",
+        least=0,
+        most=50,
+        above=True,
     ),
     Term(
-        "utilisation",
-        "utilisation",
-        "Use of its life, %",
-        "100; such as 60",
-        "percentage, such as 60",
-        "SHARE",
+        *("utilisation", "utilisation", "Use of its life, %", "100; such as 60"),
+        *("percentage, such as 60", "SHARE"),
         "share of that time in which it trains: 0.6 or 60%% (default: 1)",
+        least=0,
+        most=100,
+        above=True,
         percent=True,
     ),
     Term(
-        "electricity",
-        "electricity_usd_per_kwh",
-        "Electricity, $ a kWh",
-        "not counted; such as 0.15",
-        "price of a kWh, such as 0.15",
-        "USD",
+        *("electricity", "electricity_usd_per_kwh", "Electricity, $ a kWh"),
+        *("not counted; such as 0.15", "price of a kWh, such as 0.15", "USD"),
         "US dollars a kWh (default: 0, not counted)",
+        least=0,
+        most=10,
     ),
     Term(
-        "pue",
-        "pue",
-        "PUE of the room",
-        "1; such as 1.4",
-        "ratio, such as 1.4",
-        "X",
+        *("pue", "pue", "PUE of the room", "1; such as 1.4", "ratio, such as 1.4", "X"),
         "what the room draws for each watt of the machine (default: 1)",
+        least=1,
+        most=5,
     ),
     Term(
-        "hosting",
-        "hosting_usd_per_u_month",
-        "Hosting, $ a rack unit and month",
-        "not counted; such as 30",
-        "price of a rack unit a month, such as 30",
-        "USD",
+        *("hosting", "hosting_usd_per_u_month", "Hosting, $ a rack unit and month"),
+        *("not counted; such as 30", "price of a rack unit a month, such as 30", "USD"),
         "US dollars a rack unit and month (default: 0)",
+        least=0,
+        most=100_000,
     ),
     Term(
-        "staff",
-        "staff_usd_per_year",
-        "Staff, $ a year",
-        "not counted; such as 2000",
-        "cost a year, such as 2000",
-        "USD",
+        *("staff", "staff_usd_per_year", "Staff, $ a year", "not counted; such as 2000"),
+        *("cost a year, such as 2000", "USD"),
         "US dollars a year, such as 2000 or $40k (default: 0)",
+        least=0,
+        most=10_000_000,
     ),
     Term(
-        "resale",
-        "resale_share",
-        "Resale, % of its price",
-        "0; such as 20",
-        "percentage, such as 20",
-        "SHARE",
+        *("resale", "resale_share", "Resale, % of its price", "0; such as 20"),
+        *("percentage, such as 20", "SHARE"),
         "what it still brings at the end: 0.2 or 20%% of its price (default: 0)",
+        least=0,
+        most=100,
         percent=True,
     ),
     Term(
-        "financing",
-        "financing_rate",
-        "Loan, % a year",
-        "no loan; such as 5",
-        "percentage, such as 5",
-        "RATE",
+        *("financing", "financing_rate", "Loan, % a year", "no loan; such as 5"),
+        *("percentage, such as 5", "RATE"),
         "yearly interest on a loan over that time: 0.05 or 5%% (default: none)",
+        least=0,
+        most=100,
         percent=True,
     ),
 )
@@ -122,10 +111,8 @@ def read_terms(
         if text is None or (in_form and not text.strip() and term.name != "lifetime"):
             continue
         try:
-            value = _read(term, text, in_form=in_form)
-            CostTerms(**{term.term: value})
-            given[term.term] = value
-        except ValueError as error:  # an InputError is one
+            given[term.term] = _read(term, text, in_form=in_form)
+        except InputError as error:
             errors[term.name] = str(error)
     return (CostTerms(**given) if given else PAPER_TERMS), errors
 
@@ -144,11 +131,11 @@ def _read(term: Term, text: str, *, in_form: bool) -> Decimal:
                 "write which"
             )
         value = value / 100 if term.percent else value
-    low, high = TERM_BOUNDS[term.term]
-    if in_form and not (low <= value <= high and (value or term.term not in ABOVE_ZERO)):
-        times = 100 if term.percent else 1
-        least = "more than 0" if term.term in ABOVE_ZERO else f"at least {low * times}"
-        raise InputError(f"{what}: write {least} and at most {high * times:,}")
+    in_unit = value * 100 if term.percent else value
+    if not term.least <= in_unit <= term.most or (term.above and not value):
+        least = f"more than {term.least}" if term.above else f"at least {term.least}"
+        percent = " %" if term.percent else ""
+        raise InputError(f"{what}: write {least} and at most {term.most:,}{percent}")
     return value
 
 

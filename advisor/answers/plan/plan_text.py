@@ -210,7 +210,7 @@ def run_lines(loaded: Loaded, plan: Plan) -> list[str]:
     each = "; ".join(f"{', '.join(costs)} on {name}" for name, costs in by_machine.items())
     used = "all" if terms.utilisation == 1 else percent(terms.utilisation)
     years = f"{terms.lifetime_years:g} {'year' if terms.lifetime_years == 1 else 'years'}"
-    rest = stated_terms(replace(terms, lifetime_years=Decimal(5), utilisation=Decimal(1)))
+    rest = stated_terms(terms._replace(lifetime_years=Decimal(5), utilisation=Decimal(1)))
     also = f"; also counted:{rest}" if rest else ""
     life = f"{years}, {used} of it in use{also}"
     return [f"A run costs {each}: its part of the machine's life, {life}."]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -61,7 +60,7 @@ def plan_verdict(planned: Planned, command: str, *, quick: bool) -> Mapping[str,
             {"model": run.model, "machine": run.machine, "days": run.days, "cost": run.cost}
             for run in costs_of_runs(loaded, plan)
         ],
-        "counted_by": asdict(loaded.grant.terms),
+        "counted_by": loaded.grant.terms._asdict(),
         "doubts": doubt_objects(plan_doubts(planned, command, quick=quick)),
         "ways_out": _ways(loaded, planned.ways_out),
     }

@@ -182,7 +182,7 @@ def costs_of(
     problem = obstacle
     if unknown and terms.hosting_usd_per_u_month > 0 and obstacle is None:
         problem = f"hosting is not counted: the rack units of {build.host.name} are not stated"
-        terms = replace(terms, hosting_usd_per_u_month=Decimal(0))
+        terms = terms._replace(hosting_usd_per_u_month=Decimal(0))
     days = None
     if obstacle is not None:
         days = candidates.days[i] or None

@@ -19,7 +19,7 @@ from advisor.answers.wording import (
     rests_on_words,
     settings_words,
 )
-from advisor.costs.cost_of_owning import CENT, TERM_BOUNDS
+from advisor.costs.cost_of_owning import CENT
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.fine_tuning import parted
@@ -292,7 +292,7 @@ def ranking_object(
         "rule": question.rule,
         "order": answer.order_words,
         "lifetime_years": float(question.terms.lifetime_years),
-        "terms": {name: getattr(question.terms, name) for name in TERM_BOUNDS},
+        "terms": question.terms._asdict(),
         "buy_in": candidates.buy_in,
         "prices": str(key.prices),
         "evidence": candidates.evidence,

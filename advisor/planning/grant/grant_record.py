@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
@@ -111,8 +111,7 @@ class Grant:
             usd = price
         else:
             usd = Decimal(f"{self.currency.in_usd(price):.4g}")
-        return replace(
-            self.assumed,
+        return self.assumed._replace(
             lifetime_years=self.purchases.lifetime_years or self.assumed.lifetime_years,
             utilisation=self.assumed.utilisation if self.utilisation == 1 else self.utilisation,
             electricity_usd_per_kwh=usd,
