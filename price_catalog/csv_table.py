@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T", bound=str)
 V = TypeVar("V")
@@ -37,8 +36,7 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     return f"none is near: {listed_by} lists them" if listed_by else f"none of {len(known)} is near"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One record of a table, which knows where it stands."""
 
     path: Path

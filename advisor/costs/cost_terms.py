@@ -135,7 +135,9 @@ def _read(term: Term, text: str, *, in_form: bool) -> Decimal:
     if not term.least <= in_unit <= term.most or (term.above and not value):
         least = f"more than {term.least}" if term.above else f"at least {term.least}"
         percent = " %" if term.percent else ""
-        raise InputError(f"{what}: write {least} and at most {term.most:,}{percent}")
+        raise InputError(
+            f"{what} {shown(text.strip())}: write {least} and at most {term.most:,}{percent}"
+        )
     return value
 
 

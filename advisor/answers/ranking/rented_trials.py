@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.costs.amount_words import usd_and_cents
@@ -20,8 +20,7 @@ MOST = 10
 """Further down a ranking no one looks for what can be rented."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RentedTrials:
+class RentedTrials(NamedTuple):
     """The first builds whose GPUs can be rented, each with its price."""
 
     tried: tuple[tuple[Build, SkyPrice], ...]
