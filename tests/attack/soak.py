@@ -126,10 +126,11 @@ def _serve(store: Path, folder: Path) -> Iterator[Step]:
         return session, [await session.ws_connect(address) for _ in range(PAGES)]
 
     async def typed(page: aiohttp.ClientWebSocketResponse, drawing: set[object]) -> None:
-        keys = "".join(dice.choice(["\\u001b[A", "\\u001b[B", "s", "d"]) for _ in range(8))
+        # The last one draws the table again, whatever came before it.
+        keys = "".join(dice.choice(["\\u001b[A", "\\u001b[B", "d"]) for _ in range(7)) + "o"
         await page.send_str(f'["stdin", "{keys}"]')
         assert (await page.receive(timeout=60)).type in (1, 2), "a page has ended"  # text, bytes
-        while drawing:  # until all have drawn: a page that reads nothing answers no heartbeat
+        while drawing:  # until all have drawn: what it does not read holds up its program
             try:
                 assert (await page.receive(timeout=0.3)).type in (1, 2), "a page has ended"
             except TimeoutError:
