@@ -53,11 +53,11 @@ _SD = {
     "host": (0.11, 0.28, 0.35),
 }
 """How far a kind's seconds may be off, as a logarithm, on a GPU of the same generation, of another
-one, of another maker. The first two hold 9 in 10 of the pairs of tools/fit/own_training_pairs.py;
-what is not computed, and another maker's, are a judgement."""
+one, of another maker. The first two hold 9 in 10 of the pairs of docs/your-own-training.md; what
+is not computed, and another maker's, are a judgement."""
 BY_BANDWIDTH = 0.7
 """Of a kernel that is bound by memory, how far it follows the bandwidth, as an exponent; the rest
-follows the rate of loads. By `python -m tools.fit.own_training_pairs`."""
+follows the rate of loads. Chosen on the same pairs."""
 _UNSEEN_EXCHANGE_SD = 0.5
 """Of an exchange that was not there: one GPU was measured, several are asked about."""
 _HIDDEN = 0.5

@@ -28,7 +28,7 @@ from advisor.prediction.fitted import Reach, Tail
 from advisor.prediction.intervals import MOST
 from advisor.prediction.observed_times import REFERENCE, Key, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
-from tools.fit.priors import FACTORS
+from tools.fit.priors import SPREADS
 from tools.fit.random_effects import KINDS, exchange_shares
 from tools.fit.tails import fit_tail, half_width
 
@@ -87,7 +87,7 @@ def calibrate(
     """
     import numpy as np
 
-    prior = np.array([factor.spread for factor in FACTORS])
+    prior = np.array(SPREADS)
     inverse = np.linalg.inv(covariance + (jacobian * prior**2) @ jacobian.T)
     weighted = inverse @ residuals
 

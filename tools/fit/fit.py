@@ -16,7 +16,7 @@ from advisor.prediction.physics.memory import MemoryCosts
 from tools.fit.calibrate import Calibration, calibrate
 from tools.fit.fit_memory import fit_costs
 from tools.fit.log_step import Mean, highest_measured_share
-from tools.fit.priors import FACTORS, starts
+from tools.fit.priors import SPREADS, STARTS
 from tools.fit.random_effects import (
     KINDS,
     NOISES,
@@ -83,11 +83,11 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
     y = np.log(np.array([o.step_s for o in timed], dtype=float))
     costs = fit_costs(observations)
     mean = Mean(timed, costs)
-    theta = np.array(starts())
+    theta = np.array(STARTS)
     shares = exchange_shares(mean.at(theta)[1])
     matrices = shared_matrices(timed, timed, (shares, shares))
-    prior = np.array(starts())
-    precision = 1.0 / np.array([factor.spread for factor in FACTORS]) ** 2
+    prior = np.array(STARTS)
+    precision = 1.0 / np.array(SPREADS) ** 2
     widths = np.array([kind.start for kind in KINDS] + [first for _, first, _ in NOISES])
     inflate = np.ones(len(timed))
     for _ in range(ROUNDS):
@@ -124,7 +124,7 @@ def _posterior(
     import numpy as np
 
     inverse: Floats = np.linalg.inv(covariance).astype(np.float64)
-    precision = np.diag([factor.spread**-2 for factor in FACTORS])
+    precision = np.diag(np.array(SPREADS) ** -2)
     spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
     weighted = inverse @ residuals
     return Posterior(

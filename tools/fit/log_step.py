@@ -12,6 +12,7 @@ from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.factors import (
     CHOICES,
     INDEX,
+    NAMES,
     SHARES,
     TERMS,
     Rows,
@@ -36,7 +37,6 @@ from advisor.prediction.physics.step_terms import (
     work_multiple,
     work_terms,
 )
-from tools.fit.priors import FACTORS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,7 +123,7 @@ class Mean:
         rows = np.arange(len(best))
         total = seconds[rows, best]
         shares = parts[rows, best] / total[:, None]
-        jacobian = np.zeros((len(best), len(FACTORS)))
+        jacobian = np.zeros((len(best), len(NAMES)))
         for k in range(len(TERMS)):
             np.add.at(jacobian, (rows, self.term_factor[:, k]), shares[:, k])
         for share, having in self.having:

@@ -7,68 +7,59 @@ Fitting moves it no further than the evidence asks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+from advisor.prediction.physics.factors import NAMES
 from advisor.prediction.physics.memory import MemoryCosts
 
+FACTORS = {
+    "compute": (1.1, 0.15),
+    "compute of GeForce": (0.9, 0.15),
+    "compute in TF32": (1.5, 0.15),
+    "compute in FP32": (1.15, 0.15),
+    "convolution": (1.5, 0.3),
+    "operands": (0.2, 0.5),
+    "attention": (2.2, 0.3),
+    "attention of Hopper": (1.3, 0.3),
+    "attention of cuDNN": (0.6, 0.2),
+    "elementwise": (4.0, 0.4),
+    "elementwise in FP32": (0.5, 0.3),
+    "traffic in a large cache": (0.8, 0.2),
+    "issue": (100.0, 0.5),
+    "logits": (4.0, 0.6),
+    "scores": (10.0, 0.6),
+    "scan": (4.0, 1.0),
+    "depthwise": (4.0, 0.5),
+    "depthwise in fp32": (30.0, 0.5),
+    "experts": (2.1, 0.3),
+    "loops": (1.0, 0.25),
+    "norms": (1.0, 0.2),
+    "groups": (1.0, 0.25),
+    "dropout": (1.0, 0.25),
+    "update": (1.5, 0.4),
+    "exchange": (1.0, 0.6),
+    "launches": (3.0, 0.4),
+    "company": (0.05, 0.7),
+    "offload": (2.0, 0.7),
+    "naive compute": (1.1, 0.15),
+    "naive elementwise": (12.0, 0.6),
+    "naive issue": (1.5, 0.6),
+    "naive elementwise of decoders": (1.5, 0.4),
+    "naive scores": (40.0, 1.0),
+    "naive scores of decoders": (1.3, 0.4),
+    "scores in FP32": (0.15, 0.4),
+    "attention compiled whole": (1.5, 0.4),
+    "elementwise of sharded": (1.3, 0.4),
+    "fused logits": (0.3, 0.5),
+    "lean elementwise": (0.9, 0.4),
+    "uncompiled elementwise": (2.0, 0.4),
+    "issue of plain convnets": (1.5, 0.4),
+    "elementwise of plain convnets": (0.7, 0.4),
+    "layers of vision transformers": (0.6, 0.3),
+}
+"""Of each of `factors.NAMES`: where it starts, and the standard deviation of its logarithm, as how
+freely it moves.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Factor:
-    """One number that is fitted, as a logarithm, with where it starts and how freely it moves."""
-
-    name: str
-    start: float
-    """The factor itself, not its logarithm."""
-    spread: float
-    """Standard deviation of the prior, of the logarithm."""
-
-
-FACTORS = (
-    Factor(name="compute", start=1.1, spread=0.15),
-    Factor(name="compute of GeForce", start=0.9, spread=0.15),
-    Factor(name="compute in TF32", start=1.5, spread=0.15),
-    Factor(name="compute in FP32", start=1.15, spread=0.15),
-    Factor(name="convolution", start=1.5, spread=0.3),
-    Factor(name="operands", start=0.2, spread=0.5),
-    Factor(name="attention", start=2.2, spread=0.3),
-    Factor(name="attention of Hopper", start=1.3, spread=0.3),
-    Factor(name="attention of cuDNN", start=0.6, spread=0.2),
-    Factor(name="elementwise", start=4.0, spread=0.4),
-    Factor(name="elementwise in FP32", start=0.5, spread=0.3),
-    Factor(name="traffic in a large cache", start=0.8, spread=0.2),
-    Factor(name="issue", start=100.0, spread=0.5),
-    Factor(name="logits", start=4.0, spread=0.6),
-    Factor(name="scores", start=10.0, spread=0.6),
-    Factor(name="scan", start=4.0, spread=1.0),
-    Factor(name="depthwise", start=4.0, spread=0.5),
-    Factor(name="depthwise in fp32", start=30.0, spread=0.5),
-    Factor(name="experts", start=2.1, spread=0.3),
-    Factor(name="loops", start=1.0, spread=0.25),
-    Factor(name="norms", start=1.0, spread=0.2),
-    Factor(name="groups", start=1.0, spread=0.25),
-    Factor(name="dropout", start=1.0, spread=0.25),
-    Factor(name="update", start=1.5, spread=0.4),
-    Factor(name="exchange", start=1.0, spread=0.6),
-    Factor(name="launches", start=3.0, spread=0.4),
-    Factor(name="company", start=0.05, spread=0.7),
-    Factor(name="offload", start=2.0, spread=0.7),
-    Factor(name="naive compute", start=1.1, spread=0.15),
-    Factor(name="naive elementwise", start=12.0, spread=0.6),
-    Factor(name="naive issue", start=1.5, spread=0.6),
-    Factor(name="naive elementwise of decoders", start=1.5, spread=0.4),
-    Factor(name="naive scores", start=40.0, spread=1.0),
-    Factor(name="naive scores of decoders", start=1.3, spread=0.4),
-    Factor(name="scores in FP32", start=0.15, spread=0.4),
-    Factor(name="attention compiled whole", start=1.5, spread=0.4),
-    Factor(name="elementwise of sharded", start=1.3, spread=0.4),
-    Factor(name="fused logits", start=0.3, spread=0.5),
-    Factor(name="lean elementwise", start=0.9, spread=0.4),
-    Factor(name="uncompiled elementwise", start=2.0, spread=0.4),
-    Factor(name="issue of plain convnets", start=1.5, spread=0.4),
-    Factor(name="elementwise of plain convnets", start=0.7, spread=0.4),
-    Factor(name="layers of vision transformers", start=0.6, spread=0.3),
-)
-"""Without compilation a decoder's rotary embeddings, splits and casts are passes of their own,
+Without compilation a decoder's rotary embeddings, splits and casts are passes of their own,
 which encoders and vision models lack. Depthwise convolutions run in half precision at a quarter of
 the FP32 peak of 64 lanes a multiprocessor; in FP32 cuDNN has no specialised kernel for their weight
 gradient, and all three passes together reach a thirtieth (profiled on an H200, PyTorch 2.11, 7 x 7:
@@ -97,6 +88,6 @@ START = MemoryCosts(
 logits as 2 + 4 + 4 + 4 bytes (half, FP32, its gradient, a shifted copy); scores as 2 + 4."""
 
 
-def starts() -> list[float]:
-    """Logarithms of the factors before anything is fitted."""
-    return [math.log(factor.start) for factor in FACTORS]
+STARTS = tuple(math.log(FACTORS[name][0]) for name in NAMES)
+"""Logarithms of the factors before anything is fitted."""
+SPREADS = tuple(FACTORS[name][1] for name in NAMES)

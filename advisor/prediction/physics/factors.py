@@ -21,76 +21,11 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 TERMS = (
-    "compute",
-    "operands",
-    "attention",
-    "elementwise",
-    "issue",
-    "logits",
-    "scores",
-    "scan",
-    "convolution",
-    "experts",
-    "loops",
-    "norms",
-    "groups",
-    "dropout",
-    "update",
-    "exchange",
-    "launches",
-    "company",
-    "offload",
+    *("compute", "operands", "attention", "elementwise", "issue", "logits", "scores", "scan"),
+    *("convolution", "experts", "loops", "norms", "groups", "dropout", "update", "exchange"),
+    *("launches", "company", "offload"),
 )
-"""The parts of a step."""
-
-
-NAMES = (
-    "compute",
-    "compute of GeForce",
-    "compute in TF32",
-    "compute in FP32",
-    "convolution",
-    "operands",
-    "attention",
-    "attention of Hopper",
-    "attention of cuDNN",
-    "elementwise",
-    "elementwise in FP32",
-    "traffic in a large cache",
-    "issue",
-    "logits",
-    "scores",
-    "scan",
-    "depthwise",
-    "depthwise in fp32",
-    "experts",
-    "loops",
-    "norms",
-    "groups",
-    "dropout",
-    "update",
-    "exchange",
-    "launches",
-    "company",
-    "offload",
-    "naive compute",
-    "naive elementwise",
-    "naive issue",
-    "naive elementwise of decoders",
-    "naive scores",
-    "naive scores of decoders",
-    "scores in FP32",
-    "attention compiled whole",
-    "elementwise of sharded",
-    "fused logits",
-    "lean elementwise",
-    "uncompiled elementwise",
-    "issue of plain convnets",
-    "elementwise of plain convnets",
-    "layers of vision transformers",
-)
-"""The fitted factors; tools/fit/priors.py has what each is before anything is fitted."""
-INDEX = {name: i for i, name in enumerate(NAMES)}
+"""The parts of a step, each with a factor of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +53,21 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A factor that some rows have in addition to the factor of the term."""
+    """A factor of some rows."""
 
     name: str
     terms: tuple[str, ...]
     of: Callable[[Rows], Flags]
 
 
+INSTEAD = (
+    Share("naive compute", ("compute", "attention"), lambda r: r.naive),
+    Share("naive elementwise", ("elementwise",), lambda r: r.naive),
+    Share("naive scores", ("scores",), lambda r: r.naive),
+    Share("depthwise", ("scan",), lambda r: r.columns.convnet & r.columns.half),
+    Share("depthwise in fp32", ("scan",), lambda r: r.columns.convnet & ~r.columns.half),
+)
+"""In place of the factor of the term."""
 SHARES = (
     Share("compute of GeForce", ("compute",), lambda r: r.columns.half_rate),
     Share("compute in TF32", ("compute",), lambda r: r.tf32),
@@ -151,36 +94,7 @@ SHARES = (
     # What one kernel hands to the next, of which a large cache keeps a part.
     Share("traffic in a large cache", ("elementwise", "scores"), lambda r: r.columns.large_cache),
 )
-
-
-def term_factors(rows: Rows) -> Whole:
-    """Which factor each of TERMS (columns) has in each row."""
-    import numpy as np
-
-    columns, naive = rows.columns, rows.naive
-    result = np.tile([INDEX[term] for term in TERMS], (len(columns), 1))
-    for term, factor in (
-        ("compute", "naive compute"),
-        ("attention", "naive compute"),
-        ("elementwise", "naive elementwise"),
-        ("scores", "naive scores"),
-    ):
-        result[naive, TERMS.index(term)] = INDEX[factor]
-    scan = TERMS.index("scan")
-    result[columns.convnet & columns.half, scan] = INDEX["depthwise"]
-    result[columns.convnet & ~columns.half, scan] = INDEX["depthwise in fp32"]
-    return result
-
-
-def row_factors(values: Floats, rows: Rows) -> Floats:
-    """What each of TERMS (columns) is multiplied by in each row, with these values of NAMES."""
-    result: Floats = values[term_factors(rows)]
-    for share in SHARES:
-        having = share.of(rows)
-        if having.any():
-            for term in share.terms:
-                result[having, TERMS.index(term)] *= values[INDEX[share.name]]
-    return result
+"""In addition to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,3 +133,28 @@ CHOICES = (
     # Settings beyond the paper's compile layer by layer.
     Choice("lean elementwise", "elementwise", lambda o, c: c.layered & c.compiles & o.lean),
 )
+NAMES = (*TERMS, *(each.name for each in (*INSTEAD, *SHARES, *CHOICES)))
+"""The fitted factors; tools/fit/priors.py has what each is before anything is fitted."""
+INDEX = {name: i for i, name in enumerate(NAMES)}
+
+
+def term_factors(rows: Rows) -> Whole:
+    """Which factor each of TERMS (columns) has in each row."""
+    import numpy as np
+
+    result = np.tile([INDEX[term] for term in TERMS], (len(rows.columns), 1))
+    for other in INSTEAD:
+        for term in other.terms:
+            result[other.of(rows), TERMS.index(term)] = INDEX[other.name]
+    return result
+
+
+def row_factors(values: Floats, rows: Rows) -> Floats:
+    """What each of TERMS (columns) is multiplied by in each row, with these values of NAMES."""
+    result: Floats = values[term_factors(rows)]
+    for share in SHARES:
+        having = share.of(rows)
+        if having.any():
+            for term in share.terms:
+                result[having, TERMS.index(term)] *= values[INDEX[share.name]]
+    return result
