@@ -36,23 +36,22 @@ class Reach:
     coordinates: tuple[float, ...]
 
 
-OF_MODEL = ("family", "model", "image model")
-"""Models of images lie otherwise from what physics says of them than models of text
-(docs/prediction.md)."""
-OF_GPU = ("generation", "gpu")
-OF_LINKS = ("links",)
-"""How a machine is wired: it moves the exchange alone."""
-OF_SOFTWARE = ("source", "source x method")
-OF_NAIVE = ("model x naive",)
+LINKS = "links"
+"""The kind of effect that moves the exchange alone: how a machine is wired."""
+NAIVE = "model x naive"
 """What physics misses of a model's naive settings alone: how its code is cut into kernels, which a
 compiler cuts in its own way."""
-OF_LEAN = ("lean", "lean otherwise")
-"""What settings beyond the paper's gain: of decoders, and of the other models of text."""
-KNOWN = (*OF_MODEL, *OF_GPU, *OF_LINKS, *OF_SOFTWARE, *OF_NAIVE, *OF_LEAN)
-"""Kinds of effects that a prediction has. The source is our own stack: what `advisor bench`
+OF_LEAN = {"decoder": "lean", "encoder": "lean otherwise", "ssm": "lean otherwise"}
+"""What settings beyond the paper's gain, by family: little among decoders, much among encoders,
+whose loss asks for few of the words."""
+OF_SOFTWARE = ("source", "source x method")
+KNOWN = (
+    *("family", "model", "image model", "generation", "gpu", LINKS, *OF_SOFTWARE, NAIVE),
+    *("lean", "lean otherwise"),
+)
+"""Kinds of effects. Models of images lie otherwise from what physics says of them than models of
+text (docs/prediction.md). Of a prediction the source is our own stack: what `advisor bench`
 measures and `bench_runner export` writes out."""
-LEAN_DECODERS = ("decoder",)
-LEAN_OTHERS = ("encoder", "ssm")
 OWN_STACK = "own"
 
 

@@ -17,12 +17,9 @@ from typing import TYPE_CHECKING
 from advisor.prediction.distance import FARTHEST, WIDENING
 from advisor.prediction.fitted import (
     KNOWN,
-    LEAN_DECODERS,
-    LEAN_OTHERS,
-    OF_GPU,
+    LINKS,
+    NAIVE,
     OF_LEAN,
-    OF_LINKS,
-    OF_NAIVE,
     OF_SOFTWARE,
     OWN_STACK,
     Fitted,
@@ -88,11 +85,11 @@ def corrections(
     covariance[:unknown, :unknown] = fitted.covariance()
     places_of = _places(fitted, workloads, chips, method)
     if not own:  # what our own program and machines gain says nothing of another's
-        for kind in (*OF_SOFTWARE, *OF_LINKS):
+        for kind in (*OF_SOFTWARE, LINKS):
             places_of[kind] = np.full_like(places_of[kind], unknown)
-        for kind in (*OF_NAIVE, *OF_LEAN):
+        for kind in (NAIVE, *OF_LEAN.values()):
             places_of.pop(kind, None)
-    wired = places_of.pop(OF_LINKS[0])
+    wired = places_of.pop(LINKS)
     widths = dict(zip(KNOWN, fitted.widths, strict=True))
     of_model, of_gpu, meeting = distance
     far = WIDENING * np.minimum(of_model[:, None] + of_gpu[None, :] + meeting, FARTHEST)
@@ -132,9 +129,9 @@ def corrections(
         if exchange.any():
             links = taken(covariance[wired, wired])
             known = known + exchange * (2.0 * taken(cross) + exchange * links)
-            new_links = np.where(wired == unknown, variances[OF_LINKS[0]], 0.0)
+            new_links = np.where(wired == unknown, variances[LINKS], 0.0)
             wiring = exchange**2 * taken(new_links)
-            unseen, pooled = unseen + wiring, pooled + wiring**2 / widths[OF_LINKS[0]].dof
+            unseen, pooled = unseen + wiring, pooled + wiring**2 / widths[LINKS].dof
         # An effect of one measurement and its scatter cannot be told apart in any other way.
         known = np.maximum(known, base) * fitted.tail.scale**2
         return half_of(known + unseen, known**2 / fitted.tail.dof + pooled)
@@ -145,15 +142,15 @@ def corrections(
     # What was measured of a GPU holds for those that are no worse in anything.
     for column, chip in enumerate(chips):
         for worse in no_better(chip.gpu_id):
-            for held, place in ((moved["gpu"], "gpu"), (links, OF_LINKS[0] if own else "")):
-                key = (OWN_STACK, worse) if place == OF_LINKS[0] else (worse,)
+            for held, place in ((moved["gpu"], "gpu"), (links, LINKS if own else "")):
+                key = (OWN_STACK, worse) if place == LINKS else (worse,)
                 if (at := position.get(effect_name(place, *key))) is not None:
                     held[0, column] = min(held[0, column], max(means[at], LEAST_LINKS))
     shifts = sum(moved.values(), nothing)
     return Corrections(
         shift=taken(shifts) + exchange * links[0, pairs[1]],
         half=half(places_of, far),
-        apart=half(OF_GPU, far_gpu, compared=True),
+        apart=half(("generation", "gpu"), far_gpu, compared=True),
     )
 
 
@@ -199,36 +196,38 @@ def quantile(dof: Floats) -> Floats:
     return result
 
 
-def own_effects(w: Workload, chip: Chip, count: int, method: str) -> tuple[str, ...]:
-    """The effects that a time of our own software has, as `Fitted.effects` names them; ``method``
-    is ``naive``, ``tuned`` or ``lean``."""
-    keys = {**_of_model(w, w.workload_id, method), **_of_chip(chip)}
+def effects_of(
+    w: Workload, chip: Chip, count: int, method: str, stack: str = OWN_STACK
+) -> dict[str, tuple[str, ...]]:
+    """The kinds of effects that a time has, with their keys; ``method`` is ``naive``, ``tuned`` or
+    ``lean``, ``stack`` whose software it is."""
+    keys = _of_model(w, w.workload_id, method) | _of_chip(chip, stack) | _of_software(method, stack)
     if count == 1:
-        del keys[OF_LINKS[0]]
-    keys |= _of_software(method)
-    return tuple(effect_name(kind, *key) for kind, key in keys.items())
-
-
-def _of_model(w: Workload, name: str, method: str) -> dict[str, tuple[str, ...]]:
-    """The kinds of effects that a model has, with their keys."""
-    keys: dict[str, tuple[str, ...]] = {"family": (w.family,)}
-    keys["image model" if w.family in IMAGE_FAMILIES else "model"] = (name,)
-    if method == "naive":
-        keys[OF_NAIVE[0]] = (name,)
-    if method == "lean" and w.family in LEAN_DECODERS:
-        keys[OF_LEAN[0]] = (name,)
-    if method == "lean" and w.family in LEAN_OTHERS:
-        keys[OF_LEAN[1]] = (name,)
+        del keys[LINKS]
+    if stack != OWN_STACK:
+        for kind in (NAIVE, *OF_LEAN.values()):
+            keys.pop(kind, None)
     return keys
 
 
-def _of_chip(chip: Chip) -> dict[str, tuple[str, ...]]:
+def _of_model(w: Workload, name: str, method: str) -> dict[str, tuple[str, ...]]:
+    keys: dict[str, tuple[str, ...]] = {"family": (w.family,)}
+    keys["image model" if w.family in IMAGE_FAMILIES else "model"] = (name,)
+    if method == "naive":
+        keys[NAIVE] = (name,)
+    if method == "lean" and w.family in OF_LEAN:
+        keys[OF_LEAN[w.family]] = (name,)
+    return keys
+
+
+def _of_chip(chip: Chip, stack: str = OWN_STACK) -> dict[str, tuple[str, ...]]:
+    """One table is of one machine, and the same cards exchange three times as fast in another."""
     kind = gpu_type(chip)
-    return {"generation": (chip.generation,), "gpu": (kind,), OF_LINKS[0]: (OWN_STACK, kind)}
+    return {"generation": (chip.generation,), "gpu": (kind,), LINKS: (stack, kind)}
 
 
-def _of_software(method: str) -> dict[str, tuple[str, ...]]:
-    return {"source": (OWN_STACK,), "source x method": (OWN_STACK, method)}
+def _of_software(method: str, stack: str = OWN_STACK) -> dict[str, tuple[str, ...]]:
+    return {"source": (stack,), "source x method": (stack, method)}
 
 
 def _places(

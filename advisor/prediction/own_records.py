@@ -14,8 +14,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import reach_of
-from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, known_models, lower_triangle
-from advisor.prediction.intervals import own_effects
+from advisor.prediction.fitted import (
+    KNOWN,
+    LINKS,
+    Fitted,
+    effect_name,
+    known_models,
+    lower_triangle,
+)
+from advisor.prediction.intervals import effects_of
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import (
     Observation,
@@ -76,7 +83,8 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     for o in observations:
         w = o.workload  # a model that is known under another name counts for both
         w = replace(w, workload_id=alike.get(w.alike, w.workload_id))
-        names.append(own_effects(w, o.chip, o.count, o.settings))
+        keys = effects_of(w, o.chip, o.count, o.settings)
+        names.append([effect_name(kind, *key) for kind, key in keys.items()])
     position = {name: i for i, name in enumerate(fitted.effects)}
     known = len(position)
     for name in (name for row in names for name in row):
@@ -93,7 +101,7 @@ def conditioned(fitted: Fitted, observations: Sequence[Observation]) -> Fitted:
     logs, shares = _physics_of(fitted, observations)
     for row, held in enumerate(names):
         for name in held:
-            of_links = name.partition(":")[0] in OF_LINKS
+            of_links = name.partition(":")[0] == LINKS
             design[row, position[name]] = shares[row] if of_links else 1.0
     residuals = (
         np.log(np.array([o.step_s for o in observations], dtype=float)) - logs - design @ means

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from advisor.prediction.fitted import KNOWN, OF_LINKS, Fitted, lower_triangle
+from advisor.prediction.fitted import KNOWN, LINKS, Fitted, lower_triangle
 from advisor.prediction.intervals import LEAST_LINKS
 from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
@@ -30,7 +30,7 @@ def several(
 def without_links(fitted: Fitted) -> Fitted:
     """The same fit, in which all machines are wired as reckoned."""
     widths = [
-        replace(width, sd=0.0) if name in OF_LINKS else width
+        replace(width, sd=0.0) if name == LINKS else width
         for name, width in zip(KNOWN, fitted.widths, strict=True)
     ]
     return replace(fitted, widths=tuple(widths))

@@ -8,15 +8,14 @@ new GPU has a wider one than a known model on a known GPU. The tails are in `int
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fitted import LEAN_DECODERS, LEAN_OTHERS
+from advisor.prediction.fitted import KNOWN, LINKS
+from advisor.prediction.intervals import effects_of
 from advisor.prediction.observed_times import REFERENCE, Key, Observation
-from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.factors import NAMES
-from bench_runner.recipes import IMAGE_FAMILIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,66 +25,37 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of effect: which observations share one, and how large it starts."""
+    """One kind of effect, and how large it starts."""
 
     name: str
-    key: Callable[[Observation], Key | None]
     start: float
     spread: float = 0.7
     """Standard deviation of the logarithm of the width."""
-    of_exchange: bool = False
-    """Whether it moves the exchange between GPUs alone: it counts by the share of a step that the
-    exchange takes (`exchange_shares`)."""
+
+    def key(self, o: Observation) -> Key | None:
+        """Which effect of the kind an observation has."""
+        return effects_of(o.workload, o.chip, o.count, o.settings, o.stack).get(self.name)
+
+    @property
+    def of_exchange(self) -> bool:
+        """Whether it moves the exchange between GPUs alone: it counts by the share of a step that
+        the exchange takes (`exchange_shares`)."""
+        return self.name == LINKS
 
 
-def _model(*, images: bool) -> Callable[[Observation], Key | None]:
-    """The models of images, or all others."""
-    return lambda o: (
-        (o.workload.workload_id,) if (o.workload.family in IMAGE_FAMILIES) == images else None
-    )
-
-
-def _links(o: Observation) -> Key | None:
-    """How somebody's machines of one GPU are wired, and how well their software hides it: one table
-    is of one machine, and the same cards exchange three times as fast in another."""
-    if o.count == 1:
-        return None
-    return (o.stack, gpu_type(o.chip))
-
-
-def _lean(families: Collection[str]) -> Callable[[Observation], Key | None]:
-    """What settings beyond the paper's gain, which differs from model to model: little among
-    decoders, much among encoders, whose loss asks for few of the words."""
-
-    def key(o: Observation) -> Key | None:
-        if o.harness != REFERENCE or o.option is None or not o.option.lean:
-            return None
-        if o.workload.family not in families:
-            return None
-        return (o.workload.workload_id,)
-
-    return key
-
-
-def _naive(o: Observation) -> Key | None:
-    return (o.workload.workload_id,) if o.harness == REFERENCE and o.settings == "naive" else None
-
-
-KINDS = (
-    Kind(name="family", key=lambda o: (o.workload.family,), start=0.08),
-    Kind(name="model", key=_model(images=False), start=0.08),
-    Kind(name="image model", key=_model(images=True), start=0.08),
-    Kind(name="generation", key=lambda o: (o.chip.generation,), start=0.1, spread=0.4),
-    Kind(name="gpu", key=lambda o: (gpu_type(o.chip),), start=0.08, spread=0.4),
-    Kind(name="links", key=_links, start=0.5, of_exchange=True),
-    Kind(name="source", key=lambda o: (o.stack,), start=0.12),
-    Kind(name="source x method", key=lambda o: (o.stack, o.settings), start=0.06),
-    Kind(name="model x naive", key=_naive, start=0.08),
-    Kind(name="lean", key=_lean(LEAN_DECODERS), start=0.05),
-    Kind(name="lean otherwise", key=_lean(LEAN_OTHERS), start=0.15),
-)
+_STARTS = {
+    **dict.fromkeys(("family", "model", "image model", "model x naive"), (0.08,)),
+    "generation": (0.1, 0.4),
+    "gpu": (0.08, 0.4),
+    "links": (0.5,),
+    "source": (0.12,),
+    "source x method": (0.06,),
+    "lean": (0.05,),
+    "lean otherwise": (0.15,),
+}
+KINDS = tuple(Kind(name, *_STARTS[name]) for name in KNOWN)
 NOISES = (
     ("own", 0.025, 0.3),
     ("own, one setting of many", 0.05, 0.5),

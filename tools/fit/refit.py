@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import reach_of
 from advisor.prediction.fitted import (
-    KNOWN,
-    OF_LINKS,
+    LINKS,
     OF_SOFTWARE,
     OWN_STACK,
     VERSION,
@@ -71,24 +70,22 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
     from advisor.prediction.observed_times import REFERENCE, pieces_of
     from tools.fit.random_effects import KINDS, NOISES, exchange_shares
 
-    kinds = {kind.name: i for i, kind in enumerate(KINDS)}
     rows = posterior.observations
     names: dict[str, int] = {}
     variance: list[float] = []
     entries: list[tuple[int, int, float]] = []
     shares = exchange_shares(posterior.jacobian)
-    for name in KNOWN:
-        kind = KINDS[kinds[name]]
+    for kind, width in zip(KINDS, posterior.widths, strict=False):
         for row, o in enumerate(rows):
             key = kind.key(o)
             if key is None:
                 continue
-            if name in (*OF_SOFTWARE, *OF_LINKS) and key[0] != OWN_STACK:
+            if kind.name in (*OF_SOFTWARE, LINKS) and key[0] != OWN_STACK:
                 continue
-            effect = effect_name(name, *map(str, key))
+            effect = effect_name(kind.name, *map(str, key))
             if effect not in names:
                 names[effect] = len(names)
-                variance.append(float(posterior.widths[kinds[name]]) ** 2)
+                variance.append(float(width) ** 2)
             counts = float(shares[row]) if kind.of_exchange else 1.0
             entries.append((row, names[effect], counts))
     design = np.zeros((len(rows), len(names)))
@@ -115,12 +112,10 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
         effect_means=tuple(float(x) for x in means),
         effect_covariance=lower_triangle(covariance),
         widths=tuple(
-            Width(
-                sd=float(posterior.widths[kinds[k]]),
-                dof=float(posterior.dofs[kinds[k]]),
-                new=float(posterior.calibration.new[kinds[k]]),
+            Width(sd=float(sd), dof=float(dof), new=float(new))
+            for sd, dof, new in zip(
+                posterior.widths, posterior.dofs, posterior.calibration.new, strict=False
             )
-            for k in KNOWN
         ),
         factors_sd=float(np.sqrt(factors)),
         noise=float(posterior.widths[len(KINDS) + noises.index("own")]),
