@@ -93,19 +93,6 @@ def test_what_the_file_does_not_say_is_named_as_assumed(tmp_path: Path) -> None:
     assert (target.workload.tokens, target.workload.precision) == (4096, "fp16")
 
 
-def test_attention_that_the_file_names_is_counted_and_told(tmp_path: Path) -> None:
-    plain = read(tmp_path, LLAMA_32_1B)
-    eager = read(tmp_path, LLAMA_32_1B | {"_attn_implementation": "eager"})
-    flash = LLAMA_32_1B | {"attn_implementation": "flash_attention_2"}
-    assert plain.workload.fused_attention and not eager.workload.fused_attention
-    assert eager.workload.fusible, "the settings that are written out may fuse it"
-    assert any("unfused attention" in said for said in eager.assumptions)
-    assert read(tmp_path, flash).workload == plain.workload
-    # A recurrence has no attention to choose.
-    mamba = {"model_type": "mamba", "_attn_implementation": "eager"}
-    assert read(tmp_path, mamba).workload.family == "ssm"
-
-
 def test_lengths_and_windows_are_never_passed_over(tmp_path: Path) -> None:
     long = Ask(batch_size=8, tokens=1e9, sequence_length=4096)
     with pytest.raises(ValueError, match="longer than the model's 512 positions"):

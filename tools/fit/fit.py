@@ -108,34 +108,17 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
     known = (widths, dofs())
     off = residuals + jacobian @ (theta - prior)
     calibration = calibrate(timed, off, jacobian, covariance, extra, known)
-    return _posterior(costs, theta, known, timed, residuals, jacobian, covariance, calibration)
-
-
-def _posterior(
-    costs: MemoryCosts,
-    theta: Floats,
-    widths: tuple[Floats, Floats],
-    timed: Sequence[Observation],
-    residuals: Floats,
-    jacobian: Floats,
-    covariance: Floats,
-    calibration: Calibration,
-) -> Posterior:
-    import numpy as np
-
-    inverse: Floats = np.linalg.inv(covariance).astype(np.float64)
-    precision = np.diag(np.array(SPREADS) ** -2)
-    spread: Floats = np.linalg.inv(jacobian.T @ inverse @ jacobian + precision).astype(np.float64)
-    weighted = inverse @ residuals
+    inverse = np.linalg.inv(covariance)
+    spread = np.linalg.inv(jacobian.T @ inverse @ jacobian + np.diag(precision))
     return Posterior(
         costs,
         theta,
-        *widths,
+        *known,
         timed,
-        weighted,
-        inverse,
+        inverse @ residuals,
+        inverse.astype(np.float64),
         jacobian,
-        spread,
+        spread.astype(np.float64),
         calibration,
         highest_measured_share(timed) or 1.0,
         highest_measured_share(timed, tuned=True) or 1.0,

@@ -42,20 +42,6 @@ class Limited:
         return math.log(limited / free / self.speed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CardOut:
-    """What the other cards' trainings say of one card's."""
-
-    name: str
-    rows: int
-    draw: float
-    error: float
-    """Root mean square of the logarithms."""
-    bias: float
-    error_as_products: float
-    """The same where a training is taken for matrix products alone."""
-
-
 def load_limited() -> list[Limited]:
     """The rows of the table; KeyError where the catalogue lacks a GPU."""
     gpus = {gpu.gpu_id: gpu for gpu in load_catalog().gpus}
@@ -82,22 +68,15 @@ def fitted_draw(rows: Sequence[Limited]) -> float:
     )
 
 
-def cards_out(rows: Sequence[Limited]) -> list[CardOut]:
-    """Each card, predicted from the others."""
-    found = []
+def cards_out(rows: Sequence[Limited]) -> dict[str, tuple[int, float, float, float, float]]:
+    """Each card, predicted from the others: its rows, their draw, the root mean square of the
+    logarithms, their mean, and the former where a training is taken for products alone."""
+    found = {}
     for name in sorted({row.gpu.name for row in rows}):
         own = [row for row in rows if row.gpu.name == name]
         draw = fitted_draw([row for row in rows if row.gpu.name != name])
-        found.append(
-            CardOut(
-                name=name,
-                rows=len(own),
-                draw=draw,
-                error=_error(own, draw),
-                bias=statistics.fmean(row.off(draw) for row in own),
-                error_as_products=_error(own, ALL_PRODUCTS),
-            )
-        )
+        bias = statistics.fmean(row.off(draw) for row in own)
+        found[name] = len(own), draw, _error(own, draw), bias, _error(own, ALL_PRODUCTS)
     return found
 
 
@@ -113,9 +92,9 @@ def as_table() -> str:
         "|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {out.name} | {out.rows} | {out.draw:.2f} | {percent(out.error, 1)} | {out.bias:+.2f} "
-        f"| {percent(out.error_as_products, 1)} |"
-        for out in cards_out(rows)
+        f"| {name} | {count} | {draw:.2f} | {percent(error, 1)} | {bias:+.2f} "
+        f"| {percent(products, 1)} |"
+        for name, (count, draw, error, bias, products) in cards_out(rows).items()
     ]
     return "\n".join(
         [*lines, "", f"None left out: {fitted_draw(rows):.2f}; used: {TRAINING_DRAW}."]

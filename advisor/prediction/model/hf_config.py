@@ -28,7 +28,7 @@ from bench_runner.models.model_types import arguments_of, model_types, read_arch
 from bench_runner.models.timm_models import plain_name, timm_model
 from bench_runner.models.transformer import Transformer
 from bench_runner.recipe_flops import count_flops
-from bench_runner.recipes import ATTENTIONS, IMAGE_FAMILIES, Precision
+from bench_runner.recipes import IMAGE_FAMILIES, Precision
 from bench_runner.typed_numbers import count_words
 
 CODE_KEYS = ("auto_map", "trust_remote_code", "custom_pipelines", "custom_code")
@@ -71,7 +71,6 @@ def target_of_config(path: Path, ask: Ask) -> Target:
         name=path.parent.name or path.name if path.name == "config.json" else path.stem,
         kind=kind,
         arguments=_arguments(file, architecture),
-        attention=_attention(file, kind),
     )
     target = train(
         model,
@@ -198,17 +197,6 @@ _OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatu
 """What prepares a model's inputs is no work of a step."""
 
 
-def _attention(file: _ConfigFile, kind: ModelType) -> str | None:
-    """The attention that the file asks for, where the model has the choice; None: not said."""
-    key = file.first(("_attn_implementation", "attn_implementation"))
-    if key is None or kind.attention in (None, "eager"):
-        return None
-    said = file.content[key]
-    if said not in ATTENTIONS:
-        raise file.error(key, f"{shown(str(said))} is not one of {', '.join(ATTENTIONS)}")
-    return str(said)
-
-
 def _precision(file: _ConfigFile) -> Precision | None:
     stored = file.content.get("dtype") or file.content.get("torch_dtype")
     return _STORED.get(str(stored))
@@ -232,11 +220,6 @@ def _said(file: _ConfigFile, architecture: Architecture, length: int) -> list[st
             )
     if any(content.get(key) for key in heads_of_later_tokens(content)):
         said.append("one token predicted at a time, as the library trains it")
-    if _attention(file, kind) == "eager":
-        said.append(
-            "unfused attention, as the file names it; settings that we write out ask for the fused "
-            "kernel where that is faster, which computes the same"
-        )
     if content.get("attn_logit_softcapping"):
         said.append("attention as fast as without its soft cap, which not every fused kernel has")
     if content.get("sparse_prediction"):

@@ -263,10 +263,6 @@ MOST_IMAGES = 2**20
 """Of an optimiser step: eight times what anybody says of a training."""
 
 
-MOST_IMAGES = 2**20
-"""Of an optimiser step: eight times what anybody says of a training."""
-
-
 def untrained(
     *,
     name: str,
@@ -274,12 +270,10 @@ def untrained(
     arguments: Mapping[str, Any],
     timm: str | None = None,
     family: str | None = None,
-    attention: str | None = None,
     compiles: bool = True,
 ) -> Recipe:
     """A model of a known class of which nobody says how it is trained. ``timm`` is the name by
-    which timm builds it; ``attention`` what its file asks for, None: the fused kernel that there
-    is; ``compiles`` whether torch is known to compile it."""
+    which timm builds it; ``compiles`` whether torch is known to compile it."""
     source = ModelSource(config_class=kind.config_class, arguments=dict(arguments))
     classes = None if kind.family in TEXT_FAMILIES else arguments.get("num_labels", 2)
     if timm is not None:
@@ -293,7 +287,7 @@ def untrained(
             batch_size=1, training_steps=1, classes=classes, precision="bf16", optimizer="adamw"
         ),
         support=Support(
-            attention=(attention or kind.attention) if timm is None else None,
+            attention=kind.attention if timm is None else None,
             compile=compiles and kind.family != "ssm",
             fsdp_wrap=() if timm is not None else kind.blocks,
         ),
@@ -313,7 +307,6 @@ def target_of_timm(name: str, ask: Ask, recipes: Sequence[Recipe] = ()) -> Targe
         raise ValueError(
             f"{plain_name(name)} scales every image to {size} pixels a side; leave --image-size out"
         )
-    built = timm_model(name) is not None
     known = next((each for each in recipes if each.model.timm == plain_name(name)), None)
     scaled: tuple[str, ...] = ()
     if isinstance(architecture, TimmModel) and ask.image_size not in (None, size):
@@ -322,6 +315,7 @@ def target_of_timm(name: str, ask: Ask, recipes: Sequence[Recipe] = ()) -> Targe
         )
         if not architecture.patch_size and likely_family(architecture) == "vit":
             scaled += ("that timm builds it at this size, which it does not of every model",)
+    built = timm_model(name) is not None
     model = untrained(
         name=plain_name(name),
         kind=architecture.kind,

@@ -178,9 +178,6 @@ def uncounted(
         said = content.get("num_hidden_layers")
         if isinstance(said, int) and said != len(layers):
             return "layer_types", f"names {len(layers)} layers, num_hidden_layers says {said}"
-    stages, depths = content.get("num_stages"), content.get("depths")
-    if isinstance(stages, int) and isinstance(depths, list) and stages != len(depths):
-        return "num_stages", f"is {stages}, but depths names {len(depths)} stages"
     for families, refusal in _refused():
         key = refusal.key.partition(".")[0]
         if family in families and key not in known and refusal.refuses(content):
@@ -227,24 +224,11 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
     first = parts[0]
     kind = content[first].get("model_type")
-    text = "text_config" in parts
-    if kind in language_of():
-        how = (
-            f"to ask for its language model alone, give what stands under {first} as a file, and "
-            f"write {language_of()[kind]} as its model_type"
-        )
-    elif kind in model_types():
-        what = "ask for its language model alone" if text else "ask for that one alone"
-        how = f"to {what}, give what stands under {first} as a file"
-    elif isinstance(kind, str) and first in ("text_config", "encoder", "decoder"):
-        how = f"neither is its {shown(kind)}; {BY_SIZE}"
-    elif "hidden_size" in content and "vocab_size" in content:
-        how = (
-            f"to ask for its language model alone, remove {first} and write the language model's "
-            "own model_type"
-        )
-    else:
-        how = "give the config.json of one of them"
+    how = "give the config.json of one of them"
+    if kind in language_of() or kind in model_types():
+        how = f"to ask for that one alone, give what stands under {first} as a file"
+        if kind in language_of():
+            how += f", and write {language_of()[kind]} as its model_type"
     return first, f"a model of several models is not counted; {how}"
 
 
