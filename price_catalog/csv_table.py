@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
-T = TypeVar("T", bound=str)
-V = TypeVar("V")
-_CENT = Decimal("0.01")
-_HIGHEST = Decimal(10**9)
-
+R = TypeVar("R")
 
 MOST_NAMED = 12
 """Names that a line of an error lists."""
@@ -36,6 +35,28 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     return f"none is near: {listed_by} lists them" if listed_by else f"none of {len(known)} is near"
 
 
+class Kind(NamedTuple):
+    """What a cell may hold."""
+
+    pattern: str
+    make: Callable[[str], Any]
+    form: str
+
+
+_ABOVE_0 = r"(?=.*[1-9])"
+TEXT = Kind("(?s:.+)", str, "a text")
+NUMBER = Kind(_ABOVE_0 + r"(\d{1,9}(\.\d*)?|\.\d+)", float, "a number above 0, like 71 or 154.8")
+COUNT = Kind(_ABOVE_0 + r"\d{1,9}", int, "a whole number above 0, like 8")
+MONEY = Kind(_ABOVE_0 + r"\d{1,9}(\.\d\d?)?", Decimal, "a price in US dollars, like 1300.00")
+RATE = Kind(_ABOVE_0 + r"\d{1,9}(\.\d{1,4})?", Decimal, "US dollars, like 1.2345")
+DAY = Kind(r"\d{4}-\d\d-\d\d", date.fromisoformat, "a date, like 2024-09-21")
+_KINDS: Mapping[object, Kind] = {
+    **{str: TEXT, str | None: TEXT, float: NUMBER, float | None: NUMBER},
+    **{int: COUNT, int | None: COUNT, Decimal: MONEY, Decimal | None: MONEY},
+    **{date: DAY, date | None: DAY, bool: Kind("yes|no", "yes".__eq__, "yes or no")},
+}
+
+
 class Row(NamedTuple):
     """One record of a table, which knows where it stands."""
 
@@ -47,84 +68,99 @@ class Row(NamedTuple):
         """A one-line error that names file, line and column."""
         return ValueError(f"{self.path.name} line {self.line}, column '{column}': {problem}")
 
-    def _needed(self, column: str, value: V | None, needs: str) -> V:
-        if value is None:
-            raise self.error(column, f"is empty; {needs}")
-        return value
+    def needed(self, column: str, kind: Kind = TEXT) -> Any:
+        """What a cell holds, which may not be empty."""
+        if not (text := self.cells[column]):
+            raise self.error(column, f"is empty; write {kind.form}")
+        try:
+            if re.fullmatch(kind.pattern, text, re.ASCII):
+                return kind.make(text)
+        except ValueError:
+            pass  # the 31st of February
+        raise self.error(column, f"'{text}' is not {kind.form}")
 
-    def optional_text(self, column: str) -> str | None:
-        return self.cells[column] or None
+    def optional(self, column: str, kind: Kind = TEXT) -> Any:
+        return self.needed(column, kind) if self.cells[column] else None
 
     def text(self, column: str) -> str:
-        return self._needed(column, self.optional_text(column), "this column needs a value")
+        return str(self.needed(column))
 
-    def choice(self, column: str, known: Collection[T]) -> T:
-        value = self.text(column)
-        for choice in known:
-            if value == choice:
-                return choice
-        raise self.error(column, f"'{value}' is not known here; {nearest(value, known)}")
+    def words(self, column: str, known: Collection[str] | None = None) -> tuple[str, ...]:
+        """The words between semicolons, each of them one of those that are known."""
+        words = tuple(word.strip() for word in self.cells[column].split(";") if word.strip())
+        for word in words:
+            if known is not None and word not in known:
+                raise self.error(column, f"'{word}' is not known here; {nearest(word, known)}")
+        return words
 
-    def optional_number(self, column: str) -> float | None:
-        value = self.cells[column]
-        number = _decimal(value) if value else None
-        if value and (number is None or number <= 0):
-            raise self.error(
-                column,
-                f"'{value}' is not a number above 0; write it like 71 or 154.8, "
-                "and leave the cell empty where nothing is known",
+    def choice(self, column: str, known: Collection[str]) -> str:
+        if (word := self.text(column)) not in known:
+            raise self.error(column, f"'{word}' is not known here; {nearest(word, known)}")
+        return word
+
+
+Reader = Callable[[Row, str], Any]
+"""Reads one column of a row."""
+
+
+def one_of(known: Collection[str], *, needed: bool = True) -> Reader:
+    return lambda row, name: row.choice(name, known) if needed or row.cells[name] else None
+
+
+def several_of(known: Collection[str] | None = None) -> Reader:
+    return lambda row, column: row.words(column, known)
+
+
+_types = cache(get_type_hints)
+
+
+def _reader(annotation: Any) -> Reader:
+    if annotation == tuple[str, ...]:
+        return Row.words
+    kind = _KINDS[annotation]
+    if type(None) in get_args(annotation):
+        return lambda row, column: row.optional(column, kind)
+    return lambda row, column: row.needed(column, kind)
+
+
+def read_records(
+    path: Path,
+    record: Callable[..., R],
+    readers: Mapping[str, Reader] = MappingProxyType({}),
+    *,
+    columns: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    key: str = "",
+    seen: dict[str, Row] | None = None,
+) -> list[R]:
+    """A record for each row: a field has a reader, or is read from the column of its name as its
+    annotation says. ``key`` is there once in all tables that share ``seen``.
+
+    The columns are the record's fields unless they are given.
+    """
+    fields = {name: kind for name, kind in _types(record).items() if name not in _NO_COLUMNS}
+    columns = columns or [name for name in fields if name not in optional]
+    known = {
+        name: _reader(kind)
+        for name, kind in fields.items()
+        if name in (*columns, *optional) and name not in readers
+    }
+    seen = {} if seen is None else seen
+    records = []
+    for row in read_rows(path, columns, optional):
+        if key and (first := seen.setdefault(row.text(key), row)) is not row:
+            raise row.error(
+                key,
+                f"'{row.text(key)}' is already in "
+                f"{'' if first.path == path else first.path.name + ' '}line {first.line}; "
+                "keep one of them",
             )
-        return None if number is None else float(number)
-
-    def number(self, column: str) -> float:
-        return self._needed(column, self.optional_number(column), "write a number above 0")
-
-    def optional_whole_number(self, column: str) -> int | None:
-        value = self.cells[column]
-        number = _decimal(value) if value else None
-        if value and (number is None or not value.isdigit() or number <= 0):
-            raise self.error(column, f"'{value}' is not a whole number above 0; write it like 8")
-        return int(value) if value else None
-
-    def whole_number(self, column: str) -> int:
-        return self._needed(column, self.optional_whole_number(column), "write a number like 8")
-
-    def optional_money(self, column: str, smallest: Decimal = _CENT) -> Decimal | None:
-        value = self.cells[column]
-        money = _decimal(value) if value else None
-        if value and (money is None or money <= 0 or money != money.quantize(smallest)):
-            raise self.error(
-                column,
-                f"'{value}' is not a price in US dollars; write digits and a point, like 1300.00",
-            )
-        return money
-
-    def money(self, column: str, smallest: Decimal = _CENT) -> Decimal:
-        needs = "write a price in US dollars, like 1300.00"
-        return self._needed(column, self.optional_money(column, smallest), needs)
-
-    def optional_day(self, column: str) -> date | None:
-        value = self.cells[column]
-        try:
-            if value and len(value) != len("2024-09-21"):
-                raise ValueError
-            return date.fromisoformat(value) if value else None
-        except ValueError:
-            raise self.error(column, f"'{value}' is not a date; write it like 2024-09-21") from None
-
-    def day(self, column: str) -> date:
-        return self._needed(column, self.optional_day(column), "write a date like 2024-09-21")
+        values = {name: read(row, name) for name, read in (*readers.items(), *known.items())}
+        records.append(record(**values))
+    return records
 
 
-def _decimal(text: str) -> Decimal | None:
-    """A number in plain digits below a thousand million: nothing here is larger."""
-    if not set(text) <= set("+-.0123456789"):
-        return None
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if abs(number) < _HIGHEST else None
+_NO_COLUMNS = ("origin", "return")
 
 
 def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:

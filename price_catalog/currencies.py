@@ -132,18 +132,18 @@ class ExchangeRate(NamedTuple):
 @cache
 def exchange_rates() -> dict[str, ExchangeRate]:
     """The rates that come with the program, by code."""
-    import csv  # late: most type US dollars
+    from price_catalog.csv_table import RATE, read_records  # late: most type US dollars
 
-    with RATES.open(encoding="utf-8", newline="") as file:
-        return {
-            row["currency"]: ExchangeRate(
-                code=row["currency"],
-                usd_per_unit=Decimal(row["usd_per_unit"]),
-                on=date.fromisoformat(row["on"]),
-                source=row["source"],
-            )
-            for row in csv.DictReader(file)
-        }
+    rates = read_records(
+        RATES,
+        ExchangeRate,
+        {
+            "code": lambda row, column: row.text("currency"),
+            "usd_per_unit": lambda row, column: row.needed(column, RATE),
+        },
+        columns=("currency", "usd_per_unit", "on", "source", "read_in"),
+    )
+    return {rate.code: rate for rate in rates}
 
 
 def rate_problem(code: str, rate: Decimal, amount: Decimal | None = None) -> str | None:

@@ -40,10 +40,11 @@ def index_gpus(gpus: Iterable[Gpu]) -> dict[str, Gpu]:
 
 def _not_catalogued() -> dict[str, str]:
     """What is missing of GPUs that people ask for, by their normalised names."""
-    import csv  # late: only an unknown name pays for it
-
-    with Path(__file__).with_name("not_catalogued.csv").open(encoding="utf-8", newline="") as rows:
-        return {normalise(row["name"]): row["missing"] for row in csv.DictReader(rows)}
+    path = Path(__file__).with_name("not_catalogued.csv")
+    return {
+        normalise(row.text("name")): row.text("missing")
+        for row in read_rows(path, ("name", "missing"))
+    }
 
 
 def _beginnings(name: str) -> set[str]:

@@ -125,7 +125,7 @@ class Host:
     kind: HostKind
     """``desktop``, ``server`` or ``owned`` (a machine that the user already has)."""
     max_gpus: int
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
     gpu_id: str | None = None
     """The GPUs that a whole server comes with and its price covers, or that are in an owned one;
     None for an empty machine."""

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from price_catalog.builds import Build, PowerLimit
-from price_catalog.csv_table import read_rows
+from price_catalog.csv_table import NUMBER, Row, read_records
 from price_catalog.power import Supply, power_figures, supply_obstacle, wall_w
 
 TABLE = Path(__file__).with_name("power_limits.csv")
-COLUMNS = ("gpu_id", "limit_w", "slowest", "middle", "fastest", "trainings", "source_id")
 LEAST_SHARE = 0.5
 """Below this share of its TDP no card is said to take a limit: drivers refuse low ones."""
 
@@ -25,25 +24,31 @@ LEAST_SHARE = 0.5
 class Point(NamedTuple):
     """How fast trainings ran under one limit."""
 
+    gpu_id: str
     limit_w: float
     slowest: float
     middle: float
     fastest: float
+    trainings: int
     source_id: str
 
 
 @cache
 def load_points() -> Mapping[str, tuple[Point, ...]]:
     """What was measured, by GPU, lowest limit first. Raises ValueError for a broken row."""
-    found: dict[str, list[Point]] = {}
-    for row in read_rows(TABLE, COLUMNS):
-        slowest, middle = row.number("slowest"), row.number("middle")
-        fastest = row.number("fastest")
-        if not 0 < slowest <= middle <= fastest <= 1:
-            raise row.error("middle", "is not between slowest and fastest, or one is above 1")
-        point = Point(row.number("limit_w"), slowest, middle, fastest, row.text("source_id"))
-        found.setdefault(row.text("gpu_id"), []).append(point)
-    return {gpu_id: tuple(sorted(points)) for gpu_id, points in found.items()}
+
+    def middle(row: Row, column: str) -> float:
+        slowest, middle, fastest = (
+            row.needed(name, NUMBER) for name in ("slowest", column, "fastest")
+        )
+        if not slowest <= middle <= fastest <= 1:
+            raise row.error(column, "is not between slowest and fastest, or one is above 1")
+        return float(middle)
+
+    found: dict[str, tuple[Point, ...]] = {}
+    for point in sorted(read_records(TABLE, Point, {"middle": middle})):
+        found[point.gpu_id] = (*found.get(point.gpu_id, ()), point)
+    return found
 
 
 def limit_w(build: Build, supply: Supply) -> float | None:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from price_catalog.csv_table import read_rows
+from price_catalog.csv_table import one_of, read_records
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu
 
@@ -37,23 +37,22 @@ class _Provider(NamedTuple):
     """A row of providers.csv."""
 
     name: str
-    written: str
-    """As it writes itself."""
-    is_peer: bool
+    written: str | None
+    """As it writes itself, where that differs."""
+    spellings: tuple[str, ...]
+    peer: bool
     """Whether the machines belong to strangers and the provider is only their marketplace."""
 
 
 @cache
 def _known() -> dict[str, _Provider]:
     """The providers by every spelling, without anything between its words."""
-    found = {}
     path = Path(__file__).with_name("providers.csv")
-    for row in read_rows(path, ("name", "written", "spellings", "peer")):
-        name = row.text("name")
-        provider = _Provider(name, row.cells["written"] or name, row.cells["peer"] == "yes")
-        for spelling in (name, *filter(None, row.cells["spellings"].split(";"))):
-            found[spelling.replace("-", "")] = provider
-    return found
+    return {
+        spelling.replace("-", ""): provider
+        for provider in read_records(path, _Provider)
+        for spelling in (provider.name, *provider.spellings)
+    }
 
 
 @lru_cache(maxsize=4096)
@@ -78,13 +77,13 @@ def provider_name(spelling: str) -> str:
 def written_provider(name: str) -> str:
     """A provider as it writes itself, for texts that leave the program."""
     known = _known().get(name.replace("-", ""))
-    return name if known is None else known.written
+    return name if known is None else known.written or known.name
 
 
 def rental_kind(provider: str, kind: RentalKind) -> RentalKind:
     """The kind of a rental: whatever a feed calls them, a stranger's machine is ``peer``."""
     known = _known().get(provider_name(provider).replace("-", ""))
-    return "peer" if known is not None and known.is_peer else kind
+    return "peer" if known is not None and known.peer else kind
 
 
 def is_aggregated(rental: Rental) -> bool:
@@ -93,8 +92,15 @@ def is_aggregated(rental: Rental) -> bool:
     return begins is not None and (rental.url or "").startswith(begins)
 
 
-_COLUMNS = ("provider", "instance", "gpu_name", "memory_gib", "gpu_id")
-"""What one family of instances holds; ``instance`` is a pattern as file names have it."""
+class _Family(NamedTuple):
+    """What one family of instances holds."""
+
+    provider: str
+    instance: str
+    """A pattern as file names have it."""
+    gpu_name: str
+    memory_gib: float | None
+    gpu_id: str
 
 
 class CloudNames:
@@ -103,28 +109,24 @@ class CloudNames:
     def __init__(self, gpus: Iterable[Gpu], path: Path | None = None) -> None:
         gpus = tuple(gpus)
         self._index = index_gpus(gpus)
-        path = path or Path(__file__).with_name("cloud_names.csv")
-        ids = [gpu.gpu_id for gpu in gpus]
-        self._names = [
-            (row, row.optional_number("memory_gib"), row.choice("gpu_id", ids))
-            for row in read_rows(path, _COLUMNS)
-        ]
-        self._in_several_forms = {row.text("gpu_name") for row, _, _ in self._names} | {
-            "RTXPRO6000"
-        }
+        self._families = read_records(
+            path or Path(__file__).with_name("cloud_names.csv"),
+            _Family,
+            {"gpu_id": one_of([gpu.gpu_id for gpu in gpus])},
+        )
+        self._in_several_forms = {family.gpu_name for family in self._families} | {"RTXPRO6000"}
 
     def gpu_id(
         self, provider: str, instance: str, gpu_name: str, memory_gib: float | None
     ) -> str | None:
         """The GPU's id; None where the form cannot be told or no GPU of ours is meant."""
-        for row, of_memory, gpu_id in self._names:
+        for family in self._families:
             if (
-                row.text("provider") == provider
-                and row.text("gpu_name") == gpu_name
-                and of_memory in (None, memory_gib)
-                and fnmatchcase(instance, row.text("instance"))
+                (family.provider, family.gpu_name) == (provider, gpu_name)
+                and family.memory_gib in (None, memory_gib)
+                and fnmatchcase(instance, family.instance)
             ):
-                return gpu_id
+                return family.gpu_id
         if gpu_name in self._in_several_forms:
             return None
         found = self._index.get(normalise(gpu_name))

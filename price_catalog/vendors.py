@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from price_catalog.csv_table import read_rows
+from price_catalog.csv_table import Reader, Row, read_records, read_rows
 
 PATH = Path(__file__).with_name("vendors.csv")
 EU = frozenset(
@@ -30,7 +30,7 @@ def load_countries() -> Mapping[str, Decimal | None]:
     has it, and where there is none. Raises ValueError for a broken row."""
     found: dict[str, Decimal | None] = {}
     for row in read_rows(COUNTRIES, ("country", "name", "vat", "source")):
-        rate = row.optional_text("vat")
+        rate = row.optional("vat")
         found[row.text("country")] = None if rate is None else Decimal(rate)
     return found
 
@@ -47,7 +47,7 @@ def find_country(text: str) -> str:
 
 
 class Vendor(NamedTuple):
-    name: str
+    vendor: str
     country: str | None
     """As ISO 3166-1 has it, two letters."""
     delivers_to: frozenset[str]
@@ -55,20 +55,23 @@ class Vendor(NamedTuple):
     source: str
 
 
+def _countries(row: Row, column: str) -> frozenset[str]:
+    words = frozenset(row.words(column))
+    for code in words - {"worldwide", "EU"}:
+        if not re.fullmatch("[A-Z]{2}", code):
+            raise row.error(column, f"'{code}' is no country: write two letters, like US")
+    return words - {"EU"} | (EU if "EU" in words else frozenset())
+
+
 @cache
 def load_vendors(path: Path = PATH) -> dict[str, Vendor]:
     """The sellers by folded name. Raises ValueError for a broken row."""
-    found = {}
-    for row in read_rows(path, ("vendor", "country", "delivers_to", "source")):
-        name, country = row.text("vendor"), row.optional_text("country")
-        words = {word.strip() for word in row.cells["delivers_to"].split(";") if word.strip()}
-        for column, codes in (("country", {country} - {None}), ("delivers_to", words)):
-            for code in codes - {"worldwide", "EU"}:
-                if not re.fullmatch("[A-Z]{2}", code or ""):
-                    raise row.error(column, f"'{code}' is no country: write two letters, like US")
-        places = frozenset(words - {"EU"}) | (EU if "EU" in words else frozenset())
-        found[_folded(name)] = Vendor(name, country, places, row.text("source"))
-    return found
+    readers: dict[str, Reader] = {
+        "country": lambda row, column: next(iter(_countries(row, column)), None),
+        "delivers_to": _countries,
+    }
+    vendors = read_records(path, Vendor, readers)
+    return {_folded(vendor.vendor): vendor for vendor in vendors}
 
 
 def _folded(name: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from price_catalog.load import QUOTE_COLUMNS, Catalog, load_catalog, load_quotes
+from price_catalog.load import QUOTE_COLUMNS, Catalog, load_catalog
 from price_catalog.model import Gpu, Quote
 
 Break = Callable[[str, str, str], str]
@@ -29,32 +29,6 @@ def quote(catalog: Catalog, item_id: str, **fields: object) -> Quote:
 
 
 class TestShippedTables:
-    @pytest.mark.parametrize(
-        ("name", "gpu_id", "memory_gib", "fp16", "tf32", "tdp_w"),
-        [
-            ("RTX 3090", "rtx-3090", 24, 71, 35.6, 350),
-            ("A6000", "rtx-a6000", 48, 154.8, 77.4, 300),
-            ("A100", "a100-sxm4-80gb", 80, 312, 156, 400),
-            ("H100", "h100-sxm5-80gb", 80, 989, 494.5, 700),
-            ("H200", "h200-sxm-141gb", 141, 989, 494.5, 700),
-            ("RTX 4090", "rtx-4090", 24, 165.2, 82.6, 450),
-        ],
-    )
-    def test_rates_are_dense_with_fp32_accumulate(
-        self,
-        catalog: Catalog,
-        name: str,
-        gpu_id: str,
-        memory_gib: float,
-        fp16: float,
-        tf32: float,
-        tdp_w: float,
-    ) -> None:
-        found = gpu(catalog, name)
-        assert found.gpu_id == gpu_id
-        assert (found.memory_gib, found.tdp_w) == (memory_gib, tdp_w)
-        assert (found.fp16_tflops, found.bf16_tflops, found.tf32_tflops) == (fp16, fp16, tf32)
-
     def test_unknown_figures_stay_unknown(self, catalog: Catalog) -> None:
         assert gpu(catalog, "Quadro RTX 8000").fp16_tflops is None
         assert gpu(catalog, "RTX 2080 Ti").bf16_tflops is None
@@ -97,13 +71,6 @@ class TestShippedTables:
         assert supply.price_usd == Decimal("276.91")
         assert supply.priced_on == date(2024, 9, 21)
         assert supply.source_id == "paper-table6"
-
-    def test_a_server_has_the_reseller_s_quote(self, catalog: Catalog) -> None:
-        four = quote(catalog, "server-4gpu", kind="reseller-quote")
-        assert four.price_usd == 7482
-        assert four.vendor == "thinkmate.com"
-        assert four.price_set is None
-        assert quote(catalog, "server-8gpu", kind="reseller-quote").price_usd == 10673
 
     def test_section_4_1_rounds_the_hosts(self, catalog: Catalog) -> None:
         rounded = {
@@ -158,15 +125,6 @@ class TestOwnTables:
         with pytest.raises(ValueError, match=r"mine\.csv line 4, column 'price_usd'"):
             load_catalog(folder)
 
-    def test_quotes_alone_can_be_read_for_an_import(self, folder: Path, catalog: Catalog) -> None:
-        quotes = load_quotes(
-            folder / "quotes" / "paper-2024-09.csv",
-            gpus=catalog.gpus,
-            hosts=catalog.hosts,
-            source_ids=frozenset(source.source_id for source in catalog.sources),
-        )
-        assert quotes == tuple(q for q in catalog.quotes if q.source_id.startswith("paper-"))
-
 
 QUOTES, PARTS, MACHINES = "quotes/paper-2024-09.csv", "machine_parts.csv", "machines.csv"
 FIRST_PART = "desktop-1gpu,CPU,Intel Core i3-10300,99.00,2024-09-21,paper-table6\n"
@@ -190,7 +148,7 @@ BROKEN = [
     (MACHINES, "slot_width=rack-unit", "slots=rack-unit", "column 'spec_source'", ""),
     (PARTS, FIRST_PART, FIRST_PART * 2, "line 3, column 'detail'", "already in line 2; keep one"),
     (PARTS, "99.00,2024-09-21,paper-table6", "99.00,2024-09-21,", "'source_id': is empty", ""),
-    ("gpus.csv", ",35.58,35.6,", ",35.58,n/a,", "line 3, column 'tf32_tflops'", "leave the cell"),
+    ("gpus.csv", ",35.58,35.6,", ",35.58,n/a,", "line 3, column 'tf32_tflops'", "154.8"),
     ("gpus.csv", "NVIDIA GeForce RTX 4090; 4090", "nvidia rtx-3090", "column 'aliases'", "already"),
     (
         "gpus.csv",
@@ -227,6 +185,7 @@ def test_what_two_tables_say_together_is_checked(folder: Path, broken: Break) ->
     same = f"{HEADER}\nsame,gpu,h200,31000,street,shop,2026-11-01,paper-table5,,,\n"
     (folder / "quotes" / "a.csv").write_text(same)
     assert "'same' is already in a.csv" in broken(QUOTES, "paper-table5:rtx-3090", "same")
+    (folder / "quotes" / "a.csv").unlink()
     parts = folder / PARTS
     kept = [line for line in parts.read_text().splitlines() if "server-8gpu" not in line]
     parts.write_text("\n".join(kept) + "\n")

@@ -8,7 +8,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from price_catalog.load import Catalog, load_rentals
+from price_catalog.load import Catalog, load_catalog
 from price_catalog.model import Rental
 from tools import price_dataset, rents_file
 
@@ -24,20 +24,19 @@ def rate(price: str, day: int, provider: str = "aws") -> Rental:
         kind="on-demand",
         region="us, east",
         priced_on=date(2026, 11, day),
-        source_id="gpuhunt",
+        source_id="aws-list-prices",
         url=None,
         note=None,
     )
 
 
 def test_a_month_s_file_has_the_newest_rate_of_each_product(
-    catalog: Catalog, tmp_path: Path
+    folder: Path,
 ) -> None:
     kept = rents_file.merged([rate("30", 1), rate("9", 2, "gcp")], [rate("31.5", 3)])
-    path = tmp_path / "rents.csv"
-    path.write_text(rents_file.table(kept))
-    sources = frozenset({"gpuhunt"})
-    assert load_rentals(path, gpus=catalog.gpus, source_ids=sources) == tuple(kept)
+    shipped = len(load_catalog(folder).rentals)
+    (folder / "rentals" / "rents.csv").write_text(rents_file.table(kept))
+    assert load_catalog(folder).rentals[shipped:] == tuple(kept)
     assert [(r.provider, r.price_per_hour_usd) for r in kept] == [
         ("gcp", 9),
         ("aws", Decimal("31.5")),
