@@ -107,3 +107,43 @@ def test_how_many_runs_are_done_on_what_the_plan_would_buy(
     found = reach(model, problems, 60)
     assert found.plan is not None
     assert [each.machine_id.split(":")[1] for each in found.plan.purchases] == [machine]
+
+
+ONE_RUN = """
+[grant]
+start = 2027-04-01
+months = 10
+[budget]
+total = "$25,000"
+[[experiments]]
+model = "bert-large"
+[rentals]
+allowed = false
+[institution]
+equipment_threshold = {threshold}
+overhead_rate = 0.15
+[procurement]
+vendors_refused = ["{refused}"]
+"""
+
+
+@pytest.mark.parametrize("threshold", [5000, 10_000])
+def test_no_seller_that_is_refused_makes_a_plan_cheaper(
+    tmp_path: Path, store_path: Path, threshold: int
+) -> None:
+    """A price that a seller names is below the threshold of equipment and bears overhead, and a sum
+    above it does not: what the grant is charged decides, and without that seller the sum is had."""
+    costs, instead = [], []
+    for refused in ("Nobody Ltd", "Puget Systems"):
+        text = ONE_RUN.format(threshold=threshold, refused=refused)
+        loaded = grant_at(
+            Store(store_path), grant_file(tmp_path, text), objective=None, today=TODAY
+        )
+        found = plan_loaded(loaded, 60, quick=True)
+        assert found.plan is not None and found.explanation is not None
+        costs.append(found.plan.cost_cents)
+        others = [each.plan for each in found.explanation.alternatives if each.plan is not None]
+        instead.append(min(each.cost_cents for each in others))
+    assert costs[0] <= costs[1]
+    assert (costs[0] == costs[1]) == (threshold == 10_000)
+    assert costs[1] in (costs[0], instead[0])

@@ -372,6 +372,21 @@ def test_each_way_out_is_one() -> None:
 # What binds, what would flip
 
 
+def test_more_money_is_said_to_do_as_many_runs_as_it_does() -> None:
+    """The least money for one run more buys a machine that does several."""
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", 12, 0, 100),),
+        machines=(make_machine("buy", "1000", {"a": 25.0}),),
+        budget_cents=1500_00,
+        objective="most-runs",
+    )
+    plan = solve(problem)
+    assert plan.runs == 4
+    binds = [each.text() for each in explain(problem, plan, thresholds=False).binds]
+    assert binds[0] == "the budget: $500 more would add 4 runs"
+    assert not any(text.startswith("the budget") for text in binds[1:])
+
+
 def test_rent_over_the_budget_is_compared_however_many_machines_there_are() -> None:
     """A report says why it does not rent: $2,400 of $2,000, beside four dearer machines."""
     machines = [make_machine(f"buy{n}", str(1500 + 50 * n), {"a": 10.0 - n}) for n in range(6)]

@@ -182,7 +182,8 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     ]
     allowed = [m for m in (*more, *machines) if why[m.machine_id] is None]
     bought, told = orderable(allowed, named)
-    sums = behind_named(bought)
+    ordered_on = order_days(grant) or _first_days(grant)
+    sums = behind_named(bought, rules_of(grant), ordered_on)
     bought = [machine for machine in bought if machine not in sums]
     left_out += [
         LeftOut(label=machine.label, reason=reason, needs_quote=True)

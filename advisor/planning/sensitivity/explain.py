@@ -304,13 +304,20 @@ def _more_runs(trials: Trials) -> list[Finding]:
         for more in (1, 3)
         if plan.value + more <= most
     ]
+    least = trials.each(trials.solve, changes, "more runs")
+    costs = sorted({other.cost_cents for other in least if other is not None})
+    changes = [
+        {"budget_cents": cents, "no_year_budget": True}
+        for cents in costs
+        if cents > problem.budget_cents
+    ]
     found: list[Finding] = []
-    answers = trials.each(trials.solve, changes, "more runs")
-    for change, other in zip(changes, answers, strict=True):
-        extra = 0 if other is None else other.cost_cents - problem.budget_cents
-        if other is None or extra <= 0:
+    # The least money for one run more may do several.
+    for change, other in zip(changes, trials.each(trials.solve, changes, "more runs"), strict=True):
+        if other is None:
             continue
+        extra = money(change["budget_cents"] - problem.budget_cents, change, "over-budget")
         more = _solved(other.runs - plan.runs, "runs", change, "more-runs")
-        words = ("the budget: ", money(extra, change, "over-budget"), " more would add ", more)
+        words = ("the budget: ", extra, " more would add ", more)
         found.append(Finding(words=words, weight=-1e12 + other.runs))
     return found

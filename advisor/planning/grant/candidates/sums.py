@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from math import inf
 
-from advisor.planning.solver.problem import Machine
+from advisor.planning.solver.money.cents import purchase_cents
+from advisor.planning.solver.problem import Machine, Rules
 from advisor.ranking.candidates import ABOUT
 
 WHOLE_WORTH = 1.5
@@ -32,15 +32,23 @@ def is_summed(machine: Machine) -> bool:
     return len(machine.lines) > 1 or machine.lines[0].quote_kind == "parts-list"
 
 
-def behind_named(machines: Iterable[Machine]) -> list[Machine]:
-    """The sums for which a seller quotes the same cards for hardly more."""
-    every, asked = _compared(machines), dict[Hashable, float]()
+def behind_named(machines: Iterable[Machine], rules: Rules, days: Iterable[int]) -> list[Machine]:
+    """The sums for which a seller quotes the same cards for hardly more, by what the grant is
+    charged on every day of an order. A dearer sum is what there is without that quote."""
+    every, named, found = _compared(machines), dict[Hashable, list[Machine]](), list[Machine]()
+    days = [*days]
     for machine in every:
         if not is_summed(machine):
-            kind, price = _kind(machine), float(machine.price)
-            asked[kind] = min(price, asked.get(kind, price))
-    sums = [machine for machine in every if is_summed(machine)]
-    return [m for m in sums if asked.get(_kind(m), inf) <= ABOUT * float(m.price)]
+            named.setdefault(_kind(machine), []).append(machine)
+    for machine in every:
+        same = named.get(_kind(machine))
+        if not is_summed(machine) or not same:
+            continue
+        sums = [purchase_cents(machine, rules, day) for day in days]
+        least = [min(purchase_cents(each, rules, day) for each in same) for day in days]
+        if all(ours <= asked <= ABOUT * ours for ours, asked in zip(sums, least, strict=True)):
+            found.append(machine)
+    return found
 
 
 def less_as_sum(machine: Machine, sums: Iterable[Machine]) -> Machine | None:
