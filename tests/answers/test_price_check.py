@@ -45,7 +45,7 @@ def ago(days: int) -> date:
 
 def test_an_old_price_is_stale_only_where_there_is_no_younger_one(snapshot: Snapshot) -> None:
     old = make_quote("gpu", "l4", "2500", quoted_on=ago(400))
-    assert [p.quote_ids for p in found(snapshot, old)["stale"]] == [(old.quote_id,)]
+    assert [p.quote_id for p in found(snapshot, old)["stale"]] == [old.quote_id]
     young = make_quote("gpu", "l4", "2400", quote_id="young", quoted_on=ago(20))
     assert found(snapshot, old, young)["stale"] == []
     gone = young._replace(valid_until=ago(1))
@@ -59,7 +59,7 @@ def test_sellers_who_ask_half_as_much_again_contradict_each_other(snapshot: Snap
         "server", "dgx-b200", "600000", quote_id="high", vendor="b", quoted_on=ago(60)
     )
     (problem,) = found(snapshot, low, high)["contradicting"]
-    assert problem.quote_ids == (low.quote_id, "high")
+    assert (problem.quote_id, problem.against) == (low.quote_id, "high")
     assert "b asked $600,000" in problem.detail
     assert found(snapshot, low, high._replace(vendor="A"))["contradicting"] == []
     assert found(snapshot, low, high._replace(quoted_on=ago(121)))["contradicting"] == []
@@ -71,13 +71,13 @@ def test_outlying_unsourced_and_passed_over(snapshot: Snapshot) -> None:
         make_quote("gpu", "l4", str(usd), quote_id=f"q{usd}", quoted_on=ago(9), kind="street")
         for usd in (2400, 2500, 9000)
     ]
-    assert [p.quote_ids for p in found(snapshot, *rows)["outlying"]] == [("q9000",)]
+    assert [p.quote_id for p in found(snapshot, *rows)["outlying"]] == ["q9000"]
     own = make_quote("gpu", "l4", "2450", quote_id="o", source_id=OWN_SOURCE, origin="local")
-    assert [p.quote_ids for p in found(snapshot, own)["unsourced"]] == [("o",)]
+    assert [p.quote_id for p in found(snapshot, own)["unsourced"]] == ["o"]
     assert found(snapshot, own._replace(url="https://example.org"))["unsourced"] == []
     told = make_quote("gpu", "l4", "1000", quote_id="t", kind="secondary", quoted_on=ago(1))
     (over,) = found(snapshot, rows[0], told)["passed over"]
-    assert over.quote_ids == ("t", "q2400")
+    assert (over.quote_id, over.against) == ("t", "q2400")
 
 
 def test_what_a_ranking_rests_on_is_counted(store_path: Path, snapshot: Snapshot) -> None:

@@ -9,7 +9,6 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.answers.prices.quotes import part_rows
 from advisor.costs.parts import parts_in_use, with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
 from advisor.typed_input import PriceRule
@@ -78,15 +77,6 @@ def test_two_quotes_for_a_part_give_the_machine_a_range() -> None:
     low, high, quotes, outlying, _ = book.ranges[KEY]
     assert (high - low, quotes, outlying) == (Decimal("110.00"), 1, False)
     assert low < book[KEY].price_usd <= high
-
-
-def test_the_parts_say_whose_price_counts() -> None:
-    book = book_of(part("410.00"))
-    rows = part_rows(book, CATALOG.hosts, "latest", today=TODAY)
-    counts = {(row["machine"], row["part"]): row["counts"] for row in rows}
-    assert counts["Desktop for 2 GPUs", MEMORY] == "quote"
-    assert counts["Desktop for 2 GPUs", "Noctua NH-D15"] == "list"
-    assert counts["Desktop for 1 GPU", "Noctua NH-D15"] == "whole price"
 
 
 @settings(deadline=None)

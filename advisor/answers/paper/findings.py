@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import NamedTuple
 
 from advisor.costs.amount_words import days_exact, usd_whole
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
@@ -24,10 +24,10 @@ _PAPER_H100_PEAK = "h100-pcie-80gb"
 """Figure 9b gives the H100 the PCIe card's peak, though the cluster held SXM parts."""
 
 Cell = tuple[str, str, int]
+Cells = dict[Cell, TrainingTime]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(NamedTuple):
     """One conclusion: as recomputed, as printed, how, and the command that shows what is behind."""
 
     finding: str
@@ -36,37 +36,23 @@ class Finding:
     how: str
     command: str = "advisor data times --format csv"
 
-    @property
-    def is_impossible(self) -> bool:
-        """Whether it rests on a published time that no hardware reaches."""
-        return self.how.endswith("the time is implausible")
-
-    def as_row(self) -> dict[str, Any]:
-        """As one row of a table."""
-        return asdict(self)
-
 
 def find(reader: Reader) -> list[Finding]:
     """Every conclusion that can be recomputed from the store and the spaces measured whole."""
     times = [time for time in reader.times() if time.source_id in PAPER_SOURCES]
-    naive = _cells(times, "naive")
-    optimal = _cells(times, "optimal")
+    naive, optimal = (
+        {(t.recipe_id, t.gpu_id, t.gpu_count): t for t in times if t.method == method}
+        for method in ("naive", "optimal")
+    )
     return [
-        _speed_up(naive, optimal),
-        _one_cell(naive, optimal),
-        _infeasible(naive, "naive", "9 of 20"),
-        _infeasible(optimal, "optimal", "0 of 20"),
+        *_pythia(naive, optimal),
         *_analytic_optimism(reader, naive),
         *_memory_saving(),
         *_compute_saved(times, optimal, {m.recipe_id: m.name for m in reader.models()}),
         *_machines(reader),
         *_owning_against_renting(reader),
-        _audited(optimal.values()),
+        _audited([time for time in optimal.values() if time.status == "ok"]),
     ]
-
-
-def _cells(times: Iterable[TrainingTime], method: str) -> dict[Cell, TrainingTime]:
-    return {(t.recipe_id, t.gpu_id, t.gpu_count): t for t in times if t.method == method}
 
 
 def _is_pythia(cell: Cell) -> bool:
@@ -77,56 +63,58 @@ def _days(time: TrainingTime | None) -> float | None:
     return time.training_days if time is not None and time.status == "ok" else None
 
 
-def _speed_up(naive: dict[Cell, TrainingTime], optimal: dict[Cell, TrainingTime]) -> Finding:
+def _pythia(naive: Cells, optimal: Cells) -> list[Finding]:
+    """How much faster the optimal settings are, and what does not fit with either."""
     pairs = [
         (naive[cell], optimal[cell])
         for cell in filter(_is_pythia, naive)
-        if _days(naive[cell]) and cell in optimal and _days(optimal[cell])
+        if _days(naive[cell]) and _days(optimal.get(cell))
     ]
-    mean = fmean((slow.training_days or 0) / (fast.training_days or 1) for slow, fast in pairs)
-    least = fmean(
-        (slow.training_days_low or 0) / (fast.training_days_high or 1) for slow, fast in pairs
+    mean, least, most = (
+        fmean((getattr(slow, a) or 0) / (getattr(fast, b) or 1) for slow, fast in pairs)
+        for a, b in (
+            ("training_days", "training_days"),
+            ("training_days_low", "training_days_high"),
+            ("training_days_high", "training_days_low"),
+        )
     )
-    most = fmean(
-        (slow.training_days_high or 0) / (fast.training_days_low or 1) for slow, fast in pairs
-    )
-    return Finding(
-        finding="mean speed-up of optimal over naive settings, Pythia",
-        recomputed=f"{mean:.1f}x",
-        paper_says="4.3x",
-        how=f"mean of naive / optimal days over the {len(pairs)} cells where naive fits; the days "
-        f"are printed whole, which allows {least:.1f}x to {most:.1f}x",
-    )
-
-
-def _one_cell(naive: dict[Cell, TrainingTime], optimal: dict[Cell, TrainingTime]) -> Finding:
     cell = ("pythia-1b", "a100-sxm4-80gb", 4)
     slow, fast = _days(naive[cell]), _days(optimal[cell])
     assert slow and fast
-    return Finding(
-        finding="Pythia 1B on 4 x A100: days with naive and with optimal settings",
-        recomputed=f"{days_exact(slow)} and {days_exact(fast)}",
-        paper_says="41 and 18",
-        how=f"{fast * 4:.0f} GPU-days where the original took 192 (64 GPUs for 3 days)",
-    )
+    found = [
+        Finding(
+            "mean speed-up of optimal over naive settings, Pythia",
+            f"{mean:.1f}x",
+            "4.3x",
+            f"mean of naive / optimal days over the {len(pairs)} cells where naive fits; the days "
+            f"are printed whole, which allows {least:.1f}x to {most:.1f}x",
+        ),
+        Finding(
+            "Pythia 1B on 4 x A100: days with naive and with optimal settings",
+            f"{days_exact(slow)} and {days_exact(fast)}",
+            "41 and 18",
+            f"{fast * 4:.0f} GPU-days where the original took 192 (64 GPUs for 3 days)",
+        ),
+    ]
+    for cells, method, says in ((naive, "naive", "9 of 20"), (optimal, "optimal", "0 of 20")):
+        asked = {cell[:2] for cell in cells if _is_pythia(cell)}
+        feasible = {c[:2] for c in cells if _is_pythia(c) and c[2] > 1 and _days(cells[c])}
+        found.append(
+            Finding(
+                f"Pythia on more than one GPU: infeasible with {method} settings",
+                f"{len(asked - feasible)} of {len(asked)}",
+                says,
+                "pairs of model and GPU type that fit on none of 2, 4 and 8 GPUs",
+            )
+        )
+    return found
 
 
-def _infeasible(cells: dict[Cell, TrainingTime], method: str, paper_says: str) -> Finding:
-    pairs = {cell[:2] for cell in cells if _is_pythia(cell)}
-    feasible = {c[:2] for c in cells if _is_pythia(c) and c[2] > 1 and _days(cells[c])}
-    return Finding(
-        finding=f"Pythia on more than one GPU: infeasible with {method} settings",
-        recomputed=f"{len(pairs - feasible)} of {len(pairs)}",
-        paper_says=paper_says,
-        how="pairs of model and GPU type that fit on none of 2, 4 and 8 GPUs",
-    )
-
-
-def _analytic_optimism(reader: Reader, naive: dict[Cell, TrainingTime]) -> list[Finding]:
+def _analytic_optimism(reader: Reader, naive: Cells) -> list[Finding]:
     gpus = {gpu.gpu_id: gpu for gpu in reader.gpus()}
     models = {model.recipe_id: model for model in reader.models()}
 
-    def optimism(peaks: dict[str, Gpu]) -> float:
+    def optimism(peaks: dict[str, Gpu]) -> str:
         ratios = []
         for cell in filter(_is_pythia, naive):
             days, model = _days(naive[cell]), models[cell[0]]
@@ -134,49 +122,42 @@ def _analytic_optimism(reader: Reader, naive: dict[Cell, TrainingTime]) -> list[
             if days and peak:
                 rate = cell[2] * peak * 1e12 * SECONDS_PER_DAY
                 ratios.append(days * rate / model.flops_full)
-        return fmean(ratios)
+        return f"{fmean(ratios):.1f}x"
 
-    found = [
+    return [
         Finding(
-            finding="the analytic estimate is optimistic, against naive settings, Pythia",
-            recomputed=f"{optimism(gpus):.1f}x",
-            paper_says="6x",
-            how="mean of naive days x dense peak / FLOPs (attention counted in full), "
+            "the analytic estimate is optimistic, against naive settings, Pythia",
+            optimism(gpus),
+            "6x",
+            "mean of naive days x dense peak / FLOPs (attention counted in full), "
             "with the SXM peak of the H100 that was measured",
-        )
+        ),
+        Finding(
+            "the same with the H100's PCIe peak, as Figure 9b has it",
+            optimism({**gpus, "h100-sxm5-80gb": gpus[_PAPER_H100_PEAK]}),
+            "6x",
+            "the same mean",
+        ),
     ]
-    if _PAPER_H100_PEAK in gpus:
-        as_paper = {**gpus, "h100-sxm5-80gb": gpus[_PAPER_H100_PEAK]}
-        found.append(
-            Finding(
-                finding="the same with the H100's PCIe peak, as Figure 9b has it",
-                recomputed=f"{optimism(as_paper):.1f}x",
-                paper_says="6x",
-                how="the same mean",
-            )
-        )
-    return found
 
 
 def _compute_saved(
-    times: list[TrainingTime], optimal: dict[Cell, TrainingTime], names: dict[str, str]
+    times: list[TrainingTime], optimal: Cells, names: dict[str, str]
 ) -> list[Finding]:
     saved = {}
     for time in times:
-        if time.method != "original" or not time.training_days:
-            continue
         ours = _days(optimal.get((time.recipe_id, "a100-sxm4-80gb", 8)))
-        if ours:
+        if time.method == "original" and time.training_days and ours:
             saved[names[time.recipe_id]] = time.training_days * time.gpu_count / (ours * 8)
     if not saved:
         return []
     each = ", ".join(f"{model} {ratio:.1f}x" for model, ratio in sorted(saved.items()))
     return [
         Finding(
-            finding="compute saved against the original training (Figure 6)",
-            recomputed=f"{fmean(saved.values()):.1f}x",
-            paper_says="3.0x",
-            how=f"mean of original GPU-days / GPU-days on 8 A100 over {len(saved)} models, the "
+            "compute saved against the original training (Figure 6)",
+            f"{fmean(saved.values()):.1f}x",
+            "3.0x",
+            f"mean of original GPU-days / GPU-days on 8 A100 over {len(saved)} models, the "
             f"original devices counted one for one, ViT's TPU cores too: {each}",
         )
     ]
@@ -210,11 +191,11 @@ def _machines(reader: Reader) -> list[Finding]:
         assert run_usd is not None  # no electricity is counted
         found.append(
             Finding(
-                finding=f"Pythia 1B on {count} x {row.build.gpu.name}: cost, days, per experiment",
-                recomputed=f"{usd_whole(row.overall_cost_usd)}, "
+                f"Pythia 1B on {count} x {row.build.gpu.name}: cost, days, per experiment",
+                f"{usd_whole(row.overall_cost_usd)}, "
                 f"{days_exact(row.training_days)} days, {usd_whole(run_usd)}",
-                paper_says=says,
-                how=f"paper's prices, published time at face value, 5 years; the time is {verdict}",
+                says,
+                f"paper's prices, published time at face value, 5 years; the time is {verdict}",
                 command=f'advisor rank --model pythia-1b --gpus "{row.build.gpu.name}" '
                 f"--budget {row.overall_cost_usd:.0f} --prices paper --evidence published",
             )
@@ -235,10 +216,10 @@ def _owning_against_renting(reader: Reader) -> list[Finding]:
     five_years = newest.price_per_hour_usd * 5 * 8760
     return [
         Finding(
-            finding="reserving 8 x A100 80 GB on AWS (p4de.24xlarge) for five years",
-            recomputed=usd_whole(five_years),
-            paper_says="about $650k, and less than $200k to own",
-            how=f"the reserved rate of {newest.priced_on:%B %Y} x 43,800 hours; the paper's parts "
+            "reserving 8 x A100 80 GB on AWS (p4de.24xlarge) for five years",
+            usd_whole(five_years),
+            "about $650k, and less than $200k to own",
+            f"the reserved rate of {newest.priced_on:%B %Y} x 43,800 hours; the paper's parts "
             "add up to $162,500",
             command="advisor prices rent --model pythia-1b --gpu A100 --count 8",
         )
@@ -264,75 +245,64 @@ def _memory_saving() -> list[Finding]:
     command = "advisor bench --model pythia-70m --gpus 2 --methods all --search exhaustive"
     return [
         Finding(
-            finding="memory-saving methods beside free lunch alone, on 2 GPUs",
-            recomputed=f"{1 - min(saving) / two[plain]:.0%} shorter",
-            paper_says="up to 71 % shorter",
-            how=f"{where}. The gain is larger where memory is short",
+            "memory-saving methods beside free lunch alone, on 2 GPUs",
+            f"{1 - min(saving) / two[plain]:.0%} shorter",
+            "up to 71 % shorter",
+            f"{where}. The gain is larger where memory is short",
             command=command,
         ),
         Finding(
-            finding="the best combination against the median, the worst, and the median against "
+            "the best combination against the median, the worst, and the median against "
             "free lunch alone",
-            recomputed=f"{middle / best:.1f}x, {worst / best:.1f}x, {middle / two[plain]:.1f}x",
-            paper_says="2.3x, 4.7x, 1.7x",
-            how=where,
+            f"{middle / best:.1f}x, {worst / best:.1f}x, {middle / two[plain]:.1f}x",
+            "2.3x, 4.7x, 1.7x",
+            where,
             command=command,
         ),
         Finding(
-            finding="memory-saving methods on 1 GPU",
-            recomputed=f"{min(t for s, t in one.items() if s != plain) / one[plain]:.2f}x the time",
-            paper_says="all are detrimental",
-            how=f"the best of {len(one) - 1} combinations on 1 x H200 against free lunch alone, a "
+            "memory-saving methods on 1 GPU",
+            f"{min(t for s, t in one.items() if s != plain) / one[plain]:.2f}x the time",
+            "all are detrimental",
+            f"the best of {len(one) - 1} combinations on 1 x H200 against free lunch alone, a "
             "short Pythia 70M",
             command="advisor bench --model pythia-70m --methods all --search exhaustive",
         ),
     ]
 
 
-def _audited(optimal: Iterable[TrainingTime]) -> Finding:
-    feasible = [time for time in optimal if time.status == "ok"]
-    counts = {
-        verdict: sum(time.verdict == verdict for time in feasible)
-        for verdict in ("implausible", "doubtful")
-    }
+def _audited(feasible: Sequence[TrainingTime]) -> Finding:
+    counts = Counter(time.verdict for time in feasible)
     return Finding(
-        finding="times of Table 1 that the hardware cannot or hardly reach",
-        recomputed=f"{counts['implausible']} implausible, {counts['doubtful']} doubtful "
-        f"of {len(feasible)}",
-        paper_says="not examined",
-        how="implied MFU above 100 % and above 75 %, at the slow end of the rounding, with the "
+        "times of Table 1 that the hardware cannot or hardly reach",
+        f"{counts['implausible']} implausible, {counts['doubtful']} doubtful of {len(feasible)}",
+        "not examined",
+        "implied MFU above 100 % and above 75 %, at the slow end of the rounding, with the "
         "lowest defensible FLOP count (causal attention halved)",
     )
 
 
 def findings_text(found: Sequence[Finding], width: int) -> str:
     """What does not stand first, then each conclusion with both figures and how it was computed."""
-    blocks = [fill(_head(found), width)]
-    for each in found:
-        title = _as_written(f"{each.finding[:1].upper()}{each.finding[1:]}")
-        figures = f"here {each.recomputed}; the paper: {each.paper_says}"
-        lines = [
-            fill(title, width),
-            fill(figures, width, initial_indent="  ", subsequent_indent="    "),
-            fill(_as_written(each.how), width, initial_indent="  ", subsequent_indent="  "),
-            f"  {each.command}",
-        ]
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def _head(found: Sequence[Finding]) -> str:
-    impossible = [
-        _as_written(each.finding.partition(":")[0]) for each in found if each.is_impossible
+    refuted = [
+        each.finding.partition(":")[0] for each in found if each.how.endswith("is implausible")
     ]
-    if not impossible:
-        return f"{len(found)} conclusions of the paper, each with what it comes to here."
-    return (
-        f"No hardware reaches the paper's times of {' and '.join(impossible)}. Below are "
-        f"{len(found)} figures of the paper, each with our own and a command that shows more."
-    )
-
-
-def _as_written(words: str) -> str:
-    """``8 × RTX 3090``, as every other answer writes it."""
-    return words.replace(" x ", " × ")
+    head = f"{len(found)} conclusions of the paper, each with what it comes to here."
+    if refuted:
+        head = (
+            f"No hardware reaches the paper's times of {' and '.join(refuted)}. Below are "
+            f"{len(found)} figures of the paper, each with our own and a command that shows more."
+        )
+    blocks = [fill(head.replace(" x ", " × "), width)]
+    for each in found:
+        lines = [
+            fill(f"{each.finding[:1].upper()}{each.finding[1:]}", width),
+            fill(
+                f"here {each.recomputed}; the paper: {each.paper_says}",
+                width,
+                initial_indent="  ",
+                subsequent_indent="    ",
+            ),
+            fill(each.how, width, initial_indent="  ", subsequent_indent="  "),
+        ]
+        blocks.append("\n".join(lines).replace(" x ", " × ") + f"\n  {each.command}")
+    return "\n\n".join(blocks)

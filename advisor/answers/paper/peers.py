@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,33 +16,19 @@ SURVEY = (
 )
 COLUMNS = ("topic", "share_percent", "told", "respondents", "asked", "where")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
-    """One finding of the survey, in the paper's figures."""
-
-    topic: str
-    share_percent: str
-    """As printed, a number or a range; empty where the paper prints no share."""
-    told: str
-    where: str
-
-    def as_row(self) -> dict[str, object]:
-        """For a table or a script."""
-        return {
-            "topic": self.topic,
-            "share_percent": self.share_percent or None,
-            "told": self.told,
-            "respondents": 50,
-            "asked": "2024-04",
-            "where": self.where,
-        }
+Peer = dict[str, str | int | None]
+"""One finding of the survey in the paper's figures, by `COLUMNS`; ``share_percent`` is as printed,
+a number or a range, and None where the paper prints no share."""
 
 
 def peers() -> list[Peer]:
     """The survey's findings in the order of its topics."""
     with Path(__file__).with_name("survey.csv").open(encoding="utf-8", newline="") as file:
-        return [Peer(**row) for row in csv.DictReader(file)]
+        return [
+            {**row, "share_percent": row["share_percent"] or None}
+            | {"respondents": 50, "asked": "2024-04"}
+            for row in csv.DictReader(file)
+        ]
 
 
 def own_words(reader: Reader) -> list[str]:
@@ -62,14 +46,14 @@ def own_words(reader: Reader) -> list[str]:
     return words
 
 
-def peers_sentence(found: Iterable[Peer]) -> str:
+def peers_sentence(found: list[Peer]) -> str:
     """What most of them have, in one sentence."""
-    rows = list(found)
-    typical = next(peer.told for peer in rows if peer.told.startswith("the typical "))
-    newest = next(share_words(peer) for peer in rows if "H100" in peer.told)
-    return f"{typical[:1].upper()}{typical[1:]}; {newest}."
+    said = [share_words(peer) for peer in found]
+    typical = next(words for words in said if words.startswith("the typical "))
+    return f"T{typical[1:]}; {next(words for words in said if 'H100' in words)}."
 
 
 def share_words(peer: Peer) -> str:
     """``41 % have no multi-node support``."""
-    return f"{peer.share_percent} % {peer.told}" if peer.share_percent else peer.told
+    share = peer["share_percent"]
+    return f"{peer['told']}" if share is None else f"{share} % {peer['told']}"

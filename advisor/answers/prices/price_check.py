@@ -62,13 +62,14 @@ class Problem(NamedTuple):
     """One of PROBLEMS."""
     item: str
     price_usd: Decimal
-    quoted_on: date
+    date: date
     vendor: str
-    detail: str
-    quote_ids: tuple[str, ...]
-    """The quotes that it is about; the first is the one that is looked at."""
     counts: bool
-    """Whether one of the quotes is the one that counts."""
+    """Whether this quote, or the one that it is held against, is the one that counts."""
+    detail: str
+    quote_id: str
+    against: str | None
+    """The id of the quote that it is held against."""
 
 
 def price_problems(snapshot: Snapshot, book: PriceBook, *, today: date) -> list[Problem]:
@@ -83,18 +84,18 @@ def price_problems(snapshot: Snapshot, book: PriceBook, *, today: date) -> list[
     ]
     found: list[Problem] = []
 
-    def add(problem: str, quote: Quote, detail: str, *others: Quote) -> None:
-        about = (quote, *others)
+    def add(problem: str, quote: Quote, detail: str, other: Quote | None = None) -> None:
         found.append(
             Problem(
-                problem=problem,
-                item=names.get((quote.item_kind, quote.item_id), quote.item_id),
-                price_usd=quote.price_usd,
-                quoted_on=quote.quoted_on,
-                vendor=quote.label,
-                detail=detail,
-                quote_ids=tuple(each.quote_id for each in about),
-                counts=any(each.quote_id in chosen for each in about),
+                problem,
+                names.get((quote.item_kind, quote.item_id), quote.item_id),
+                quote.price_usd,
+                quote.quoted_on,
+                quote.label,
+                quote.quote_id in chosen or (other is not None and other.quote_id in chosen),
+                detail,
+                quote.quote_id,
+                None if other is None else other.quote_id,
             )
         )
 
@@ -128,8 +129,8 @@ def price_problems(snapshot: Snapshot, book: PriceBook, *, today: date) -> list[
         quote, kind = book[key], KIND_WORDS.get(newer.kind, newer.kind)
         words = f"newer than the {usd_exact(quote.price_usd)} of {quote.quoted_on} that counts"
         add("passed over", newer, f"{words}, but {kind}", quote)
-    order = {name: at for at, name in enumerate(PROBLEMS)}
-    return sorted(found, key=lambda p: (order[p.problem], p.item, p.quoted_on, p.quote_ids))
+    order = [*PROBLEMS]
+    return sorted(found, key=lambda p: (order.index(p.problem), p.item, p.date, p.quote_id))
 
 
 def _contradicting(quotes: Iterable[Quote], today: date) -> Iterator[tuple[Quote, Quote]]:
@@ -160,8 +161,8 @@ def budget_checks(
     by_quote: dict[str, set[str]] = defaultdict(set)
     for problem in problems:
         if problem.problem != "passed over":
-            for quote_id in problem.quote_ids:
-                by_quote[quote_id].add(problem.problem)
+            by_quote[problem.quote_id].add(problem.problem)
+            by_quote[problem.against or ""].add(problem.problem)
     return [
         _budget_check(rank(each, Question(budget_usd=usd)), usd, by_quote, today)
         for each in candidates
@@ -200,36 +201,15 @@ def _oldest(row: RankedRow) -> date:
     return min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)
 
 
-def problem_rows(problems: Iterable[Problem]) -> list[dict[str, Any]]:
-    """Problems as rows for a table."""
-    return [
-        {
-            "problem": each.problem,
-            "item": each.item,
-            "price_usd": each.price_usd,
-            "date": each.quoted_on,
-            "vendor": each.vendor,
-            "counts": each.counts,
-            "detail": each.detail,
-            "quote_id": each.quote_ids[0],
-        }
-        for each in problems
-    ]
-
-
 def check_text(problems: Sequence[Problem], checks: Sequence[dict[str, Any]], width: int) -> str:
     """The check for a person: the rankings first, then what to mend."""
-    weak = [each for each in checks if not each["holds"]]
+    share, weak = percent(YOUNG_SHARE), [each for each in checks if not each["holds"]]
+    head = f"In each ranking {share} or more, and first place, stand on prices of the last year."
     if weak:
         named = ", ".join(f"{each['model']} at {usd_whole(each['budget_usd'])}" for each in weak)
         head = (
-            f"Look at {named}: less than {percent(YOUNG_SHARE)} of the ranking, or not its first "
-            "place, stands on prices of the last year."
-        )
-    else:
-        head = (
-            f"In each ranking {percent(YOUNG_SHARE)} or more, and first place, stand on prices of "
-            "the last year."
+            f"Look at {named}: less than {share} of the ranking, or not its first place, stands on "
+            "prices of the last year."
         )
     if summed := dict.fromkeys(each["budget_usd"] for each in checks if each["first_is_a_sum"]):
         named = list_words([usd_whole(usd) for usd in summed])
@@ -237,39 +217,22 @@ def check_text(problems: Sequence[Problem], checks: Sequence[dict[str, Any]], wi
     counts = Counter(each.problem for each in problems)
     counted = Counter(each.problem for each in problems if each.counts)
     said = [f"{counts[name]} {name} ({counted[name]} count)" for name in PROBLEMS if counts[name]]
-    blocks = [fill(head, width), _budgets(checks, width)]
-    blocks.append(fill(f"Prices: {', '.join(said)}.", width))
-    for name in PROBLEMS:
-        rows = problem_rows(each for each in problems if each.problem == name)
-        if not rows:
-            continue
-        columns = ["item", "price", "date", "vendor", "counts"]
-        rows = [row | {"price": usd_and_cents(row["price_usd"])} for row in rows]
-        if name == "stale":
-            rows = [row | {"why": row["detail"].partition(":")[0]} for row in rows]
-            columns.append("why")
-        right, spare = frozenset({"price"}), ("vendor",)
-        head, *lines = to_table(rows, columns, right, width=width, spare=spare).splitlines()
-        told = [fill(f"{name.capitalize()}: {PROBLEMS[name]}", width), head]
-        for row, line in zip(rows, lines, strict=True):
-            told.append(line)
-            if name in ("contradicting", "passed over"):
-                indent = " " * 4
-                told.append(
-                    fill(row["detail"], width, initial_indent=indent, subsequent_indent=indent)
-                )
-        blocks.append("\n".join(told))
-    command = "advisor prices check --format csv"
-    blocks.append(with_command("Every word and each quote's id:", command, width))
-    return "\n\n".join(blocks)
-
-
-def _budgets(checks: Sequence[dict[str, Any]], width: int) -> str:
-    """What each ranking rests on: a table, and what its words mean."""
     rows = [
         each | {"budget": usd_whole(each["budget_usd"]), "recent": each["share"]} for each in checks
     ]
     columns = ("model", "budget", "ranked", "recent", "first", "rest_on")
-    table = to_table(rows, columns, frozenset({"budget", "ranked", "recent"}), width=width)
-    meaning = "Summed: a seller's options added up, without a quote for the total."
-    return f"{table}\n{fill(meaning, width)}"
+    table = to_table(rows, columns, frozenset(columns[1:4]), width=width)
+    blocks = [fill(head, width), table, fill(f"Prices: {', '.join(said)}.", width)]
+    columns = ("item", "price", "date", "vendor", "counts")
+    for name, words in PROBLEMS.items():
+        if counts[name]:
+            rows = [
+                each._asdict() | {"price": usd_and_cents(each.price_usd)}
+                for each in problems
+                if each.problem == name
+            ]
+            table = to_table(rows, columns, frozenset({"price"}), width=width, spare=("vendor",))
+            blocks.append(f"{fill(f'{name.capitalize()}: {words}', width)}\n{table}")
+    command = "advisor prices check --format csv"
+    blocks.append(with_command("Every word and each quote's id:", command, width))
+    return "\n\n".join(blocks)

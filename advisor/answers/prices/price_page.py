@@ -1,12 +1,11 @@
-"""The prices that ship as a page: each GPU's newest, how far prices move, what is doubtful."""
+"""The prices that ship as a page: each GPU's newest, how far prices move, what was not found."""
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
-from advisor.answers.prices.price_check import PROBLEMS, price_problems
 from advisor.costs.amount_words import usd_whole
 from advisor.costs.price_book import kind_class, kind_order
 from advisor.costs.price_interval import price_factors, price_moves
@@ -27,19 +26,11 @@ def price_page(snapshot: Snapshot) -> str:
     hosts = tuple(host for host in snapshot.hosts if host.origin == "shipped")
     shipped = replace(snapshot, quotes=quotes, hosts=hosts, builds=())
     today = max(quote.quoted_on for quote in quotes)
-    problems = price_problems(shipped, shipped.prices(today, today=today), today=today)
-    counts = Counter(each.problem for each in problems)
-    counted = Counter(each.problem for each in problems if each.counts)
-    doubtful = [
-        {"problem": name, "prices": counts[name], "that count": counted[name], "what to do": words}
-        for name, words in PROBLEMS.items()
-        if counts[name]
-    ]
     missing = [
         {
             "item": row.text("item"),
             "looked for on": row.text("looked_on"),
-            "found": _cut(row.text("found")),
+            "found": shorten(row.text("found"), MOST_LETTERS, placeholder=" …"),
         }
         for row in read_rows(
             CATALOG_FOLDER / "not_found.csv", ("item", "looked_on", "found", "page")
@@ -70,9 +61,6 @@ are empty machines and parts, which have too few pairs of their own: all of them
 prices of a build are taken to move together. A quote that is valid until a later day has no
 interval, nor has one of yours of the last 30 days, nor have the paper's prices.
 
-## What is doubtful
-
-{_table(doubtful)}
 ## Looked for and not found
 
 {_table(missing)}"""
@@ -80,13 +68,6 @@ interval, nor has one of yours of the last 30 days, nor have the paper's prices.
 
 def _table(rows: list[dict[str, Any]]) -> str:
     return to_markdown(rows, list(rows[0]) if rows else ())
-
-
-def _cut(text: str) -> str:
-    """The first sentences that have room."""
-    if len(text) <= MOST_LETTERS:
-        return text
-    return text[:MOST_LETTERS].rpartition(" ")[0] + " …"
 
 
 def _newest(snapshot: Snapshot) -> list[dict[str, Any]]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
 from advisor.answers.wording import SUM, item_names
 from advisor.costs.amount_words import age_words
 from advisor.costs.own_quotes import Items
-from advisor.costs.parts import PREFIX, _line, parts_in_use
-from advisor.costs.price_book import PriceBook, outlying_quotes, quote_marks
+from advisor.costs.parts import PREFIX, parts_in_use
+from advisor.costs.price_book import outlying_quotes, quote_marks
 from advisor.costs.price_interval import price_today
 from advisor.ranking.snapshot import Snapshot
 from advisor.typed_input import PriceRule
-from price_catalog.model import Host, Quote
+from price_catalog.model import Quote
 
 
 def ledger_items(snapshot: Snapshot) -> Items:
@@ -74,37 +73,3 @@ def ledger_rows(
         }
 
     return [(quote, row(quote)) for quote in (*summed, *snapshot.quotes)]
-
-
-def part_rows(
-    book: PriceBook, hosts: Iterable[Host], rule: PriceRule, *, today: date
-) -> list[dict[str, Any]]:
-    """Every parts list line by line, with the price that would count and where it comes from."""
-    as_of = rule if isinstance(rule, date) else today
-    rows: list[dict[str, Any]] = []
-    for host in hosts:
-        if host.gpu_id is not None:
-            continue
-        whole = book.get(("host", host.host_id))
-        summed = whole is not None and whole.quote_id.startswith(PREFIX)
-        for part in host.parts:
-            line = None if rule == "paper" else _line(part, book, rule, as_of)
-            quote = None if line is None else line.quote
-            rows.append(
-                {
-                    "machine": host.name,
-                    "part": part.detail,
-                    "role": part.role,
-                    "list_usd": part.price_usd,
-                    "list_date": part.priced_on,
-                    "quote_usd": None if quote is None else quote.price_usd,
-                    "vendor": None if quote is None else quote.vendor,
-                    "quote_date": None if quote is None else quote.quoted_on,
-                    "counts": "quote"
-                    if summed and quote is not None
-                    else "list"
-                    if summed
-                    else "whole price",
-                }
-            )
-    return rows

@@ -151,7 +151,7 @@ def left_out_objects(ranking: Ranking) -> list[dict[str, Any]]:
     return rows + [excluded_object(row, replaced_time=True) for row in ranking.refused]
 
 
-_NESTED = ("price_dates", "price_marks", "prices", "prices_told")
+_NESTED = ("price_dates", "price_marks", "prices", "prices_told", "machine")
 """What CSV has no room for, or in columns of its own."""
 
 
@@ -161,7 +161,7 @@ def flat_object(row: RankedRow) -> dict[str, Any]:
     quote = row.host_quote
     return {
         **flat,
-        **flat.pop("machine"),
+        **machine_object(row.build),
         "settings": settings_words(row.time.settings),
         "gpu_price_date": row.gpu_quote.quoted_on,
         "host_price_date": quote.quoted_on,

@@ -19,5 +19,5 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table":
         print(findings_text(found, terminal_width()))
     else:
-        print(render_rows([finding.as_row() for finding in found], options.format))
+        print(render_rows([finding._asdict() for finding in found], options.format))
     return ANSWERED

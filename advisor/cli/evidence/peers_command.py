@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     if options.format != "table":
         from advisor.tables.table_formats import render_rows
 
-        print(render_rows([peer.as_row() for peer in found], options.format, COLUMNS))
+        print(render_rows(found, options.format, COLUMNS))
         return ANSWERED
     with open_store(options).reading() as reader:
         own = own_words(reader)
@@ -33,10 +33,10 @@ def run(options: argparse.Namespace) -> int:
     lines = [fill(peers_sentence(found), width), "", fill(SURVEY, width)]
     topic = ""
     for peer in found:
-        if peer.topic != topic:
-            topic = peer.topic
+        if peer["topic"] != topic:
+            topic = str(peer["topic"])
             lines += ["", topic]
-        words = f"  {share_words(peer)} ({peer.where})"
+        words = f"  {share_words(peer)} ({peer['where']})"
         lines.append(fill(words, width, subsequent_indent="    "))
     lines += ["", "Yours"]
     lines += [f"  {words}" for words in own] or [

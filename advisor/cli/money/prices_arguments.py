@@ -61,14 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     builds.add_argument("--circuit", metavar="V/A", help="the lab's circuit, as in 120V/15A")
     add_format(builds)
 
-    parts = command(
-        "parts", "the machines' parts lists: what each part costs, and whose price it is"
-    )
-    parts.add_argument(
-        "--prices", default="latest", help="paper, latest (default), or as known on YYYY-MM-DD"
-    )
-    add_format(parts)
-
     own = command("own", 'machines that you have, as in: own "2 x A6000"')
     own.add_argument("machine", nargs="?", metavar="N x GPU")
     own.add_argument("--remove", action="store_true", help="forget it again")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.answers.checklist import quoted, with_command
-from advisor.answers.prices.builds_and_parts import build_rows, builds_text, parts_text
-from advisor.answers.prices.quotes import ledger_items, ledger_rows, part_rows
+from advisor.answers.prices.quotes import ledger_items, ledger_rows
+from advisor.answers.prices.what_can_be_built import build_rows, builds_text
 from advisor.answers.wording import KIND_WORDS, item_names
 from advisor.cli.command import (
     ANSWERED,
@@ -232,18 +232,6 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
     return ANSWERED if rows else NO_ANSWER
 
 
-def _parts(options: argparse.Namespace, store: Store) -> int:
-    snapshot = _snapshot(store)
-    rule = parse_price_rule(options.prices)
-    book = snapshot.prices(rule)
-    rows = part_rows(book, snapshot.hosts, rule, today=date.today())
-    if options.format == "table" and rows:
-        print(parts_text(rows, terminal_width()))
-    else:
-        print(render_rows(rows, options.format))
-    return ANSWERED if rows else NO_ANSWER
-
-
 def _own(options: argparse.Namespace, store: Store) -> int:
     snapshot = _snapshot(store)
     if options.machine is None:
@@ -283,7 +271,6 @@ _RUN: Mapping[str, Callable[[argparse.Namespace, Store], int]] = {
     "export": _export,
     "refresh": _refresh,
     "builds": _builds,
-    "parts": _parts,
     "own": _own,
     "cost": answer_cost,
     "rent": answer_rent,

@@ -25,6 +25,7 @@ from advisor.costs.own_quotes import COLUMNS, OWN, RowError, make_quote, quote_c
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
 from advisor.typed_input import InputError, shown
+from price_catalog.csv_table import nearest
 from price_catalog.model import Host, Quote
 
 MAX_LINE = 280
@@ -208,8 +209,8 @@ def tell_doubts(quotes: Collection[Quote], snapshot: Snapshot, hosts: Iterable[H
         more = f" and {len(unused) - MOST_NAMED} more" if len(unused) > MOST_NAMED else ""
         print(
             "advisor: kept, but no machine's parts list has "
-            f"{', '.join(map(shown, unused[:MOST_NAMED]))}{more}: no build uses it (the lists: "
-            f"{of_typed_store('advisor prices parts')})",
+            f"{', '.join(map(shown, unused[:MOST_NAMED]))}{more}: no build uses it; "
+            f"{nearest(unused[0], known.values())}",
             file=sys.stderr,
         )
 

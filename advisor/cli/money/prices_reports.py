@@ -22,10 +22,10 @@ from advisor.answers.prices.owning_and_renting_text import (
 )
 from advisor.answers.prices.price_check import (
     MODELS,
+    Problem,
     budget_checks,
     check_text,
     price_problems,
-    problem_rows,
 )
 from advisor.cli.command import ANSWERED, terminal_width, typed_terms
 from advisor.costs.cost_terms import read_terms
@@ -145,10 +145,9 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
         ]
     checks = budget_checks(candidates, problems, today=today)
     if options.format == "json":
-        print(to_json({"rankings": checks, "problems": problem_rows(problems)}))
+        print(to_json({"rankings": checks, "problems": [each._asdict() for each in problems]}))
     elif options.format == "csv":
-        rows = problem_rows(problems)
-        print(to_csv(rows, list(rows[0]) if rows else ("problem", "item")))
+        print(to_csv([each._asdict() for each in problems], Problem._fields))
     else:
         print(check_text(problems, checks, terminal_width()))
     return ANSWERED

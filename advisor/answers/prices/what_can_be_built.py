@@ -1,16 +1,14 @@
-"""What can be built and what its parts cost: rows, and text for a person."""
+"""What can be built: rows, and text for a person."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from advisor.answers.build_words import build_words
 from advisor.answers.checklist import with_command
 from advisor.costs.amount_words import counted as counted_of
-from advisor.costs.amount_words import usd_and_cents, usd_rounded
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import cut_words, fill
 from advisor.tables.text_table import to_table
@@ -129,35 +127,3 @@ def _amps(text: str | None) -> str:
     if text is None:
         return "not known"
     return text.partition("(")[2].removesuffix(")").removesuffix(" breaker")
-
-
-def parts_text(rows: Iterable[Mapping[str, Any]], width: int) -> str:
-    """Each machine with its sum, then its parts with the price that counts and its age."""
-    blocks = []
-    for machine, group in groupby(rows, key=lambda row: row["machine"]):
-        parts = list(group)
-        total = sum(_counting(part)[0] for part in parts)
-        oldest = min(_counting(part)[1] for part in parts)
-        head = f"{machine}: {usd_rounded(total)}, the oldest price of {oldest:%B %Y}"
-        details = cut_words([part["part"] for part in parts], max(width - 60, 20))
-        lines = []
-        for part, detail in zip(parts, details, strict=True):
-            usd, day = _counting(part)
-            vendor = part["vendor"] if part["counts"] == "quote" else "as listed"
-            price = f"{usd_and_cents(usd):>10}"
-            role = cut_words([part["role"]], 20)[0]
-            lines.append(f"  {role:20} {detail:{max(width - 60, 20)}} {price}  {day} {vendor}")
-        blocks.append("\n".join([fill(head, width), *(line[:width].rstrip() for line in lines)]))
-    head = (
-        f"{len(blocks)} machines are sums of parts. A part costs what its list says, or what a "
-        "better quote asks. Each price with its vendor: advisor prices parts --format csv"
-    )
-    return "\n\n".join([fill(head, width), *blocks])
-
-
-def _counting(part: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The price that counts of a part, and its day."""
-    quoted = part["counts"] == "quote"
-    return (
-        (part["quote_usd"], part["quote_date"]) if quoted else (part["list_usd"], part["list_date"])
-    )
