@@ -38,17 +38,14 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
         return f"it expired on {day_words(newer.valid_until)}"
     if is_own_price(chosen) and not is_own_price(newer):
         return "yours comes before others'"
-    if newer.kind == "secondary":
-        return "it is reported by someone who does not sell it"
     if kind_class(newer.kind) < kind_class(chosen.kind):
-        return f"it is {KIND_WORDS.get(newer.kind, newer.kind)} and the other is asked by a seller"
+        return "it is asked by no seller, and the other is"
     apart = max(newer.price_usd, chosen.price_usd) > 2 * min(newer.price_usd, chosen.price_usd)
-    own = is_own_price(newer) and not is_own_price(chosen)
-    if own or (newer.origin != "shipped" and apart):
+    if newer.origin != "shipped" and apart:
         return "it is far off what others ask"
-    if not chosen.quote_id.startswith("parts:"):
-        return "of several sellers the median counts"
-    return "the parts added up are the better price"
+    if chosen.quote_id.startswith("parts:"):
+        return "the parts added up are the better price"
+    return "of several sellers the median counts"
 
 
 def price_objects(row: RankedRow, today: date) -> list[dict[str, Any]]:

@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple
 
 from advisor.costs.amount_words import (
     age_words,
-    days_exact,
     days_rounded,
-    usd_and_cents,
     usd_exact,
 )
 from advisor.costs.cost_of_owning import CostTerms
-from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import quote_marks
 from advisor.costs.rental import BreakEven
 from advisor.ranking.candidates import Candidates, Reason
@@ -77,25 +75,17 @@ KIND_WORDS = {
 STATUS_WORDS = {"infeasible": "does not fit", "failed": "failed", "pruned": "not tried"}
 """What became of a tried setting without a time."""
 VERDICT_MARKS = {"plausible": "✓", "doubtful": "?", "implausible": "✗", "unchecked": "–"}
-MARK_WORDS = {
-    "stale": "a year old or older",
-    "expired": "no longer valid",
-    "unsourced": "no page or file to check it by",
-    "outlying": "far from the other quotes of its item",
-    "corrected": "another quote stands in for it",
-    "sum": "added up from parts or options; the total was not quoted",
-}
-"""The marks of a quote."""
 SUM = "sum"
-MARK_GLYPHS = {
-    "stale": "~",
-    "expired": "x",
-    "unsourced": "?",
-    "outlying": "!",
-    "corrected": "<",
-    SUM: "+",
+MARKS = {
+    "stale": ("~", "a year old or older"),
+    "expired": ("x", "no longer valid"),
+    "unsourced": ("?", "no page or file to check it by"),
+    "outlying": ("!", "far from the other quotes of its item"),
+    "corrected": ("<", "another quote stands in for it"),
+    SUM: ("+", "added up from parts or options; the total was not quoted"),
 }
-"""One sign a mark, plain enough for every terminal, so that a narrow column still tells."""
+"""The marks of a quote: one sign, plain enough for every terminal, so that a narrow column still
+tells; and what it means."""
 SHARDING_AS_PRINTED = {
     "zero-1": "Zero (1)",
     "zero-2": "Zero (2)",
@@ -371,25 +361,8 @@ def is_own_price(quote: Quote) -> bool:
 def marks_words(marks: str) -> str:
     """``~ stale, ? unsourced``; of several marks all signs first: ``~? stale, unsourced``."""
     names = [mark for mark in marks.split(", ") if mark]
-    signs = "".join(MARK_GLYPHS[name] for name in names)
+    signs = "".join(MARKS[name][0] for name in names)
     return f"{signs} {', '.join(names)}" if names else "–"
-
-
-def experiment_line(row: RankedRow, terms: CostTerms) -> str:
-    """The cost of one experiment, worked out: ``$20,900 × 30 d / (5 y × 365 d) = $343.56``; with
-    the mark of an estimate at the time and the cost where it was not measured."""
-    mark, usd = estimate_mark(row.time), row.experiment_cost_usd
-    if usd is None:
-        return "not known: no source states what it draws"
-    total = f"{mark}{usd_and_cents(usd)}"
-    plain = CostTerms(lifetime_years=terms.lifetime_years, utilisation=terms.utilisation)
-    if terms != plain:
-        return f"{total}, counted{stated_terms(terms)}"
-    used = "" if terms.utilisation == 1 else f" × {percent(terms.utilisation)}"
-    return (
-        f"{usd_exact(row.overall_cost_usd)} × {mark}{days_exact(row.training_days)} d / "
-        f"({terms.lifetime_years:g} y × 365 d{used}) = {total}"
-    )
 
 
 def pays_words(even: BreakEven, terms: CostTerms, *, is_owned: bool = False) -> str:
@@ -413,23 +386,8 @@ def pays_words(even: BreakEven, terms: CostTerms, *, is_owned: bool = False) -> 
 
 
 _CHANCES = (
-    (0.05, "1 in 20"),
-    (0.1, "1 in 10"),
-    (1 / 6, "1 in 6"),
-    (0.2, "1 in 5"),
-    (0.25, "1 in 4"),
-    (0.3, "3 in 10"),
-    (1 / 3, "1 in 3"),
-    (0.4, "2 in 5"),
-    (0.5, "1 in 2"),
-    (0.6, "3 in 5"),
-    (2 / 3, "2 in 3"),
-    (0.7, "7 in 10"),
-    (0.75, "3 in 4"),
-    (0.8, "4 in 5"),
-    (5 / 6, "5 in 6"),
-    (0.9, "9 in 10"),
-    (0.95, "19 in 20"),
+    *(Fraction(n, parts) for parts in (2, 3, 4, 5, 6, 10) for n in range(1, parts)),
+    *(Fraction(1, 20), Fraction(19, 20)),
 )
 
 
@@ -439,7 +397,8 @@ def chance_words(chance: float) -> str:
         return "over 98 %"
     if chance <= 0.02:
         return "under 2 %"
-    return min(_CHANCES, key=lambda known: abs(known[0] - chance))[1]
+    known = min(_CHANCES, key=lambda known: abs(known - chance))
+    return f"{known.numerator} in {known.denominator}"
 
 
 def keeps_words(chance: float, budget: Decimal) -> str:

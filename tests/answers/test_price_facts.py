@@ -46,7 +46,7 @@ def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Pa
     words = newer_words(told, TODAY)
     assert words is not None
     assert "$999,000" in words
-    assert "reported by someone who does not sell it" in words
+    assert "asked by no seller" in words
     found = json.loads(
         to_json(ranking_object(answer, (), CandidatesKey("pythia-1b", "latest", "sound")))
     )

@@ -30,7 +30,6 @@ from advisor.answers.wording import (
     RULE_WORDS,
     counted_days,
     estimate_mark,
-    experiment_line,
     is_unquoted,
     price_day_words,
     summed_words,
@@ -202,8 +201,6 @@ def _running(one: OneBuild) -> list[Said]:
     days, kwh, words = costs.training_days, own.terms.electricity_usd_per_kwh, []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
         words.append(f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
-        if one.row is not None and own.terms.counts_price_alone:
-            words.append(experiment_line(one.row, own.terms))
     power = own.electricity_usd_per_day
     if kwh == 0:
         words.append("without electricity, whose price w sets")

@@ -192,9 +192,8 @@ def offer_words(offer: RentOffer) -> str:
 def even_words(costs: BuildCosts, evens: Iterable[BreakEven]) -> list[str]:
     """From when buying pays beside each way to rent."""
     assert costs.own is not None
-    terms, is_owned = costs.own.terms, costs.build.host_owned
-    said = [(even.offer.kind, pays_words(even, terms, is_owned=is_owned)) for even in evens]
-    return [f"{kind}: {words}." for kind, words in said]
+    terms, owned = costs.own.terms, costs.build.host_owned
+    return [f"{e.offer.kind}: {pays_words(e, terms, is_owned=owned)}." for e in evens]
 
 
 # Answers for a terminal

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import with_command
-from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names, list_words
+from advisor.answers.wording import KIND_WORDS, is_unquoted, item_names, list_words, price_day
 from advisor.costs.amount_words import age_words, usd_and_cents, usd_exact, usd_whole
 from advisor.costs.price_book import (
     NEVER,
@@ -24,7 +24,7 @@ from advisor.costs.price_book import (
 )
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
-from advisor.ranking.rank import RankedRow, Ranking, rank
+from advisor.ranking.rank import Ranking, rank
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
@@ -174,7 +174,7 @@ def _budget_check(
     answer: Ranking, usd: Decimal, by_quote: Mapping[str, set[str]], today: date
 ) -> dict[str, Any]:
     rows = answer.rows()
-    young = sum((today - _oldest(row)).days < STALE_DAYS for row in rows)
+    young = sum((today - price_day(row)).days < STALE_DAYS for row in rows)
     resting: Counter[str] = Counter()
     for row in rows:
         ids = {row.gpu_quote.quote_id, row.host_quote.quote_id}
@@ -182,7 +182,7 @@ def _budget_check(
         resting["reported by others"] += "secondary" in (row.gpu_quote.kind, row.host_quote.kind)
         resting["summed"] += is_unquoted(row.build, row.host_quote)
     first = rows[0] if rows else None
-    oldest = today if first is None else _oldest(first)
+    oldest = today if first is None else price_day(first)
     return {
         "model": answer.candidates.model.recipe_id,
         "budget_usd": usd,
@@ -195,10 +195,6 @@ def _budget_check(
         "first_is_a_sum": first is not None and is_unquoted(first.build, first.host_quote),
         "holds": young >= YOUNG_SHARE * len(rows) and (today - oldest).days < STALE_DAYS,
     }
-
-
-def _oldest(row: RankedRow) -> date:
-    return min(row.gpu_quote.quoted_on, row.host_quote.quoted_on)
 
 
 def check_text(problems: Sequence[Problem], checks: Sequence[dict[str, Any]], width: int) -> str:
@@ -220,10 +216,10 @@ def check_text(problems: Sequence[Problem], checks: Sequence[dict[str, Any]], wi
     rows = [
         each | {"budget": usd_whole(each["budget_usd"]), "recent": each["share"]} for each in checks
     ]
-    columns = ("model", "budget", "ranked", "recent", "first", "rest_on")
+    columns = ["model", "budget", "ranked", "recent", "first", "rest_on"]
     table = to_table(rows, columns, frozenset(columns[1:4]), width=width)
     blocks = [fill(head, width), table, fill(f"Prices: {', '.join(said)}.", width)]
-    columns = ("item", "price", "date", "vendor", "counts")
+    columns = ["item", "price", "date", "vendor", "counts"]
     for name, words in PROBLEMS.items():
         if counts[name]:
             rows = [

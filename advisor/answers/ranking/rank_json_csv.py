@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date
 from typing import Any
 
@@ -28,7 +29,6 @@ from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model, TrainingTime
 from advisor.ranking.what_to_measure import wanted
 from advisor.tables.table_formats import to_csv
-from bench_runner.records.measurement import Settings
 from price_catalog.builds import Build
 from price_catalog.model import Rental
 
@@ -67,7 +67,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "source": time.source_id,
         "measured_on": time.measured_on,
         "method": time.method,
-        "settings": settings_object(time.settings),
+        "settings": None if time.settings is None else asdict(time.settings),
         "batch_size": batch_of(time),
         "memory_gib": time.peak_memory_gib,
         "implied_mfu": time.implied_mfu,
@@ -119,13 +119,6 @@ def batch_of(time: TrainingTime) -> int | None:
         return None
     passes = settings.gradient_accumulation_steps
     return None if passes is None else settings.micro_batch_size * passes * time.gpu_count
-
-
-def settings_object(settings: Settings | None) -> dict[str, Any] | None:
-    """Settings as a JSON object."""
-    if settings is None:
-        return None
-    return {name: getattr(settings, name) for name in Settings.__dataclass_fields__}
 
 
 def excluded_object(row: ExcludedRow, *, replaced_time: bool = False) -> dict[str, Any]:

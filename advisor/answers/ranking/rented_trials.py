@@ -40,48 +40,41 @@ class RentedTrials(NamedTuple):
         return f"measure {which}{can} ({builds}), for at most {most} in all"
 
 
-def first_gpus(ranking: Ranking) -> list[str]:
-    """The GPUs of the builds that `first_trials` may look at."""
-    found: dict[tuple[str, int], None] = {}
+def _first_kinds(ranking: Ranking) -> list[Build]:
+    """The first kinds of GPUs of a ranking; the same GPUs in several chassis are one."""
+    found: dict[tuple[str, int], Build] = {}
     for at in ranking.order:
         build = ranking.candidates.builds[at]
-        if build.machines > 1:
-            continue
-        found[build.gpu.gpu_id, build.gpu_count] = None
+        if build.machines == 1:
+            found.setdefault((build.gpu.gpu_id, build.gpu_count), build)
         if len(found) >= MOST:
             break
-    return list(dict.fromkeys(gpu_id for gpu_id, _ in found))
+    return list(found.values())
+
+
+def first_gpus(ranking: Ranking) -> list[str]:
+    """The GPUs of the builds that `first_trials` may look at."""
+    return list(dict.fromkeys(build.gpu.gpu_id for build in _first_kinds(ranking)))
 
 
 def first_trials(
-    ranking: Ranking,
-    rentals: Iterable[Rental],
-    *,
-    first: int = FIRST,
-    minutes: float = MINUTES,
+    ranking: Ranking, rentals: Iterable[Rental], *, first: int = FIRST, minutes: float = MINUTES
 ) -> RentedTrials:
-    """The first kinds of GPUs of a ranking; the same GPUs in several chassis are one."""
-    held = tuple(rentals)
-    today = date.today()
-    tried, missing = [], []
-    seen: set[tuple[str, int]] = set()
-    for at in ranking.order:
-        build = ranking.candidates.builds[at]
-        if build.machines > 1:
-            continue
-        key = (build.gpu.gpu_id, build.gpu_count)
-        if key in seen:
-            continue
-        seen.add(key)
+    """The first builds whose GPUs can be rented, and those before them that cannot."""
+    held, today = tuple(rentals), date.today()
+    tried: list[tuple[Build, SkyPrice]] = []
+    missing = []
+    for build in _first_kinds(ranking):
+        gpu = build.gpu.gpu_id
+        if len(tried) >= first:
+            break
         try:
-            price = price_of(held, *key, minutes, today=today)
+            price = price_of(held, gpu, build.gpu_count, minutes, today=today)
         except InputError:
             missing.append(build)
         else:
-            if skypilot_name(build.gpu.gpu_id) is None:
+            if skypilot_name(gpu) is None:
                 missing.append(build)
             else:
                 tried.append((build, price))
-        if len(tried) >= first or len(seen) >= MOST:
-            break
     return RentedTrials(tried=tuple(tried), not_rented=tuple(missing))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from advisor.answers.wording import KIND_WORDS, MARK_GLYPHS, MARK_WORDS, marks_words
+from advisor.answers.wording import KIND_WORDS, MARKS, marks_words
 from advisor.costs.amount_words import usd_exact, usd_rounded, usd_tick
 from advisor.costs.rental import cost_lines, crossings
 from advisor.tui.widgets.filter_table import Rows
@@ -73,7 +73,7 @@ def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
         ends = f"{usd_rounded(row['today_low_usd'])} to {usd_rounded(row['today_high_usd'])}"
         lines.append((f"if ordered today: {ends}", PLAIN))
     lines += [
-        (f"{MARK_GLYPHS[mark]} {mark}: {MARK_WORDS[mark]}", WARNING)
+        (f"{MARKS[mark][0]} {mark}: {MARKS[mark][1]}", WARNING)
         for mark in row["marks"].split(", ")
         if mark
     ]
