@@ -42,6 +42,23 @@ def in_use(path: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
+def is_in_use(path: Path) -> bool:
+    """Whether somebody says so; never where nothing can be locked."""
+    if not _CAN_LOCK:
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def sweep(folder: Path, name: str, *, young_s: float = YOUNG_S) -> int:
     """Take away what lies in a folder under a name like this regular expression, is ours, is not
     young and is used by nobody; how many. Never raises for what cannot be taken away."""

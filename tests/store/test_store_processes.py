@@ -55,6 +55,30 @@ def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> N
     assert check_store(own_store) == []
 
 
+DWELL = """
+import sys, time
+from advisor.store import Store
+while True:
+    with Store(sys.argv[1]).reading():
+        print("in", flush=True)
+        time.sleep(0.3)
+"""
+
+
+def test_readers_whose_visits_overlap_do_not_keep_a_writer_out(own_store: Path) -> None:
+    readers = [program(DWELL, own_store) for _ in range(5)]
+    try:
+        for reader in readers:
+            assert reader.stdout is not None and reader.stdout.readline() == "in\n"
+        for n in range(2):  # without a queue they keep it out for ever
+            assert Store(own_store, wait_s=60).append_measurements([record(f"w-{n}")]) == 1
+        assert [reader.poll() for reader in readers] == [None] * 5
+    finally:
+        for reader in readers:
+            reader.kill()
+            reader.communicate()
+
+
 def test_ten_programs_that_all_find_an_old_store_update_it_once(own_store: Path) -> None:
     import duckdb
 

@@ -1,4 +1,8 @@
-"""Opens the store for one moment, and waits while others hold it."""
+"""Opens the store for one moment, and waits while others hold it.
+
+DuckDB's lock has no queue. So a writer that waits says that it uses the store's folder, and readers
+hold back for a moment.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -21,8 +25,11 @@ from advisor.store.storage.reject_untrusted_store import (
 )
 from advisor.store.storage.store_error import StoreError, error_words, is_held, remedy
 from advisor.store.storage.store_file import HEADER_BYTES, check_file, check_writable
+from bench_runner.launch.leftovers import in_use, is_in_use
 
 DEFAULT_WAIT_S = 20.0
+COURTESY_S = 1.0
+"""How long a reader holds back for writers that wait."""
 STORAGE_VERSION = "v1.0.0"
 """Files in this format open in every DuckDB since 1.1 (tried: 1.1.3, 1.2.2, 1.3.2, 1.5.6)."""
 _CATALOG = "store"
@@ -199,15 +206,17 @@ def _attach_when_free(
     connection = _connect()
     pause_s = 0.002
     try:
-        while (held := _try_attach(connection, path, write=write)) is not None:
+        held = _try_attach(connection, path, write=write)
+        while held is not None:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 raise StoreError(error_words(path, held, write=write, wait_s=wait_s)) from held
             from random import uniform  # most openings never wait
 
-            # Full jitter keeps ten programs from coming back at the same moment. A writer needs a
-            # gap between all readers, so it looks more often than they do.
-            time.sleep(min(left_s, uniform(0.001, pause_s)))
+            # Full jitter keeps ten programs from coming back at the same moment.
+            with in_use(path.parent) if write else nullcontext():
+                time.sleep(min(left_s, uniform(0.001, pause_s)))
+                held = _try_attach(connection, path, write=write)
             pause_s = min(pause_s * 2, 0.01 if write else 0.08)
     except BaseException:
         connection.close()
@@ -219,6 +228,9 @@ def _try_attach(
     connection: duckdb.DuckDBPyConnection, path: Path, *, write: bool
 ) -> duckdb.Error | None:
     """What DuckDB said where another program holds the store; None where we have it."""
+    until = time.monotonic() + COURTESY_S
+    while not write and is_in_use(path.parent) and time.monotonic() < until:
+        time.sleep(0.005)
     try:
         _attach(connection, path, "READ_WRITE" if write else "READ_ONLY")
     except duckdb.Error as error:
