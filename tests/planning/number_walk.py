@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -49,6 +50,8 @@ class Walk:
     def __init__(self, planned: Planned, store_path: Path) -> None:
         assert planned.plan is not None
         self.plan, self.problem = planned.plan, planned.loaded.problem
+        told = planned.loaded.with_told or (self.problem.machines,)
+        self.with_told = replace(self.problem, machines=told[-1])
         self.plans: dict[str, Plan] = {}
         self.grant = planned.loaded.grant
         with Store(store_path).reading() as reader:
@@ -211,6 +214,8 @@ class Walk:
 
     def solve(self, origin: Any, row: Any) -> Any:
         change, reads = origin["change"], origin["reads"]
+        if "needs_quote" in change:
+            return Decimal(self.plan.cost_cents - solve(self.with_told).cost_cents) / 100
         if reads == "direct":
             return self.direct(change)
         if reads == "threshold":

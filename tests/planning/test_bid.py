@@ -60,6 +60,14 @@ def test_one_seller_is_a_sole_source_with_its_doubt(store_path: Path, tmp_path: 
     assert "Only 1 seller has a price that we know" in texts["quotes.md"]
 
 
+def test_the_weight_is_stated_where_the_catalogue_has_it(store_path: Path, tmp_path: Path) -> None:
+    found = planned(store_path, tmp_path, '[procurement]\nvendors = ["tiny corp"]\n')
+    assert found.plan is not None
+    weight = found.loaded.builds[found.plan.purchases[0].machine_id].host.weight_kg
+    spec = bid_texts(found.loaded, found.plan)["specification.md"]
+    assert weight and f"| weight | at most {weight:g} kg |" in spec
+
+
 def test_a_folder_is_written_whole_or_refused(store_path: Path, tmp_path: Path) -> None:
     found = planned(store_path, tmp_path)
     folder = tmp_path / "bid"

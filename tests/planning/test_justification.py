@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from msgspec import structs
 
+from advisor.planning.grant.candidates.grant_machines import LeftOut
+from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
@@ -16,7 +19,8 @@ from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.problem import PriceLine
 from advisor.store import Store
 from price_catalog.model import OWN_QUOTE, Quote
-from tests.planning.forms_for_tests import GRANT, TODAY, report_for
+from tests.planning.forms_for_tests import GRANT, TODAY, grant_head, read, report_for
+from tests.planning.grant_files import changed
 
 
 def _quote(planned: Planned, line: PriceLine) -> Quote:
@@ -90,3 +94,38 @@ def test_hours_that_may_not_be_awarded_are_not_called_granted(
             assert ("Granted hours. 3 runs" in part) is sure
             assert ("Hours that we apply for. 3 runs" in part) is not sure
             assert (told in part) is not sure
+
+
+def test_what_is_rented_has_the_range_of_its_time_and_one_value_added_tax(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Rents are added up by hand with the least and the most days; rates are all with VAT."""
+    text = grant_head("vit", more='funder = "ukri"\n') + "[purchases]\nallowed = false\n"
+    grant = changed(read(tmp_path, text), vat=Decimal("0.2"))
+    planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
+    assert planned.plan is not None
+    report, problem = report_for(planned), planned.loaded.problem
+    (rental,) = (r for r in problem.rentals if r.rental_id == planned.plan.rented[0].rental_id)
+    time = rental.times["vit"]
+    assert time.basis == "predicted" and time.days_low and time.days_high
+    hour = rental.price_per_hour * Decimal("1.2")
+    asked = planned.plan.runs * 24 * hour * funder_form("ukri").pays
+    words = to_markdown(report.parts()[0])
+    ends = [asked * Decimal(str(days)) for days in (time.days_low, time.days_high)]
+    told = re.search(r"the shortest it is GBP ([\d,]+), with the longest GBP ([\d,]+)\.", words)
+    assert told is not None, words
+    shown = [Decimal(each.replace(",", "")) for each in told.groups()]
+    assert all(abs(a - b) < 2 for a, b in zip(shown, ends, strict=True))
+    rates = [Decimal(each) for each in re.findall(r"GBP ([\d.]+) an hour", words)]
+    low, high = (rental.offers[at].price_per_hour * Decimal("1.2") for at in (0, -1))
+    assert all(
+        abs(a - b) < Decimal("0.0001") for a, b in zip(rates, (hour, low, high), strict=True)
+    )
+
+
+def test_what_needs_a_quote_and_costs_less_is_named(planned: Planned) -> None:
+    less = LeftOut(label="Cheaper", reason="a sum", needs_quote=True, saves=Decimal(84))
+    loaded = replace(planned.loaded, left_out=(less,))
+    told = to_markdown(report_for(replace(planned, loaded=loaded)).parts()[0])
+    assert "No machine with a seller's price that we compared does this work for less." in told
+    assert "With Cheaper the whole would cost $84 less, at a price that needs a quote." in told

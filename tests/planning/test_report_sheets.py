@@ -23,7 +23,8 @@ from advisor.planning.grant.grant_keys import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned import Planned
 from advisor.planning.report.calendar_lanes import calendar_lanes
-from advisor.planning.report.document import ReportTable
+from advisor.planning.report.document import Report, ReportTable, Section
+from advisor.planning.report.formats.pdf import to_typst
 from advisor.planning.report.formats.write_report import write_report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
@@ -160,6 +161,22 @@ def test_a_table_with_cents_has_them_everywhere_and_a_rate_is_short() -> None:
         ("0.00001234", "usd-per-kwh", "$0.00001234 a kWh"),
     ):
         assert number_words(Decimal(value), unit) == text
+
+
+def test_a_budget_of_many_years_is_parted_on_paper() -> None:
+    nums = [Num(value=Decimal(12_345), unit="EUR", row=n) for n in range(1, 14)]
+    years = (*(f"year {n}" for n in range(1, 13)), "all years")
+    for count, parts in ((5, 1), (13, 2)):
+        columns = ("lines of the form", *years[-count:])
+        table = ReportTable.of("Budget", columns, [("total", *nums[-count:])], total=True)
+        section = Section(title="Request", blocks=(table,))
+        report = Report(title="a", made_on=date(2026, 11, 22), sections=(section,), rows=())
+        source = to_typst(report)
+        tables = source.split("#grid-table(")[1:]
+        assert len(tables) == parts
+        assert [year for year in columns if f'"{year}"' not in source] == []
+        assert source.count("12,345") == count
+        assert all(float(re.findall(r"\), ([\d.]+), \(", each)[-1]) >= 6 for each in tables)
 
 
 def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) -> None:

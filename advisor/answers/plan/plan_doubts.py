@@ -164,7 +164,8 @@ def _price(loaded: Loaded, machine: Machine, asks: Iterable[str]) -> Doubt:
     written = loaded.grant.currency.written
     if (today := loaded.ordered_today(machine)) is not None:
         low, high = (written(Decimal(f"{end:.3g}")) for end in today)
-        words += f"; {low} to {high} if ordered today, in 9 of 10 cases"
+        before = " before VAT" if loaded.problem.rules.vat else ""
+        words += f"; {low} to {high}{before} if ordered today, in 9 of 10 cases"
     # The same cards as a sum, where a quote of hardly more is bought; or quoted whole, where the
     # sum is bought, which rankings by days put behind that.
     if (less := less_as_sum(machine, loaded.sums)) is not None:
@@ -198,12 +199,16 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
     rental_id, model = max(days, key=days.__getitem__)
     rental = rentals[rental_id]
     low, number = rental.lowest, len(rental.offers)
-    words = f"{rental.gpus} costs {money.exactly(rental.price_per_hour)} an hour at {rental.who} "
-    words += f"({rental.priced_on:%B %Y})"
+    vat = problem.rules.vat
+    before, taxed = (" before VAT", f" with {100 * float(vat):g} % VAT") if vat else ("", "")
+    words = f"{rental.gpus} costs {money.exactly(rental.price_per_hour)} an hour{before} at "
+    words += f"{rental.who} ({rental.priced_on:%B %Y})"
     if number > 1:
         least = money.written(Decimal(cents_at_lowest(problem, plan)) / 100)
         far = low.price_per_hour < rental.price_per_hour * FAR_BELOW
-        words += f", the median of {number} providers; all is {least} at the cheapest, {low.who} "
+        words += (
+            f", the median of {number} providers; all is {least}{taxed} at the cheapest, {low.who} "
+        )
         words += f"at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
         words += ", far below the others: see that it has any" if far else ""
     else:

@@ -85,6 +85,7 @@ def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Secti
         notes=request.budget_notes(given),
         need=need.need(given),
         choices=need.choices(given),
+        cheaper=need.cheaper_without_quote(given),
         existing=need.existing(given),
         renting=hours.renting(given, by_line),
         hours=hours.hours(given),

@@ -9,6 +9,7 @@ from typing import Any
 from advisor.planning.grant.cautions import competed_for, price_not_said
 from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.report.document import listed
+from advisor.planning.report.facts.need import longest_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report_numbers import cost_of_other, runs_of_other, solve_num
@@ -58,6 +59,7 @@ def renting(given: Material, by_line: Mapping[str, Num]) -> Facts:
         "paid": paid,
         "time": hours_of(given, rented, "hours rented, in all"),
         "names": listed(rented_name(given, r) for r in rented),
+        "longest": longest_of(given, [p for r in rented for p in r.placed]),
         "spot": any(rental.kind == "spot" for rental in rentals),
         "market": market,
         "instead": not_bought(given) if market else None,

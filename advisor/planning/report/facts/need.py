@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from advisor.costs.amount_words import day_words
@@ -12,7 +12,7 @@ from advisor.planning.report.budget_entries import is_equipment, machine_alone
 from advisor.planning.report.document import listed
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material
-from advisor.planning.report.report_numbers import runs_done
+from advisor.planning.report.report_numbers import runs_done, solve_num
 from advisor.planning.solver.money.charges import rules_on
 from advisor.planning.solver.money.prices import (
     extras_of,
@@ -21,6 +21,7 @@ from advisor.planning.solver.money.prices import (
     paid_price,
     share_of_use,
 )
+from advisor.planning.solver.plan import Placed
 from advisor.planning.unused_gpus import unused_gpus
 from advisor.ranking.times import Model
 
@@ -92,6 +93,17 @@ def choices(given: Material) -> list[dict[str, Any]]:
     ]
 
 
+def cheaper_without_quote(given: Material) -> dict[str, Any] | None:
+    """What needs a quote and would do the same for less; None where nothing would."""
+    found = [each for each in given.loaded.left_out if each.needs_quote and each.saves]
+    if not found:
+        return None
+    change, label = {"needs_quote": True}, "saved by what needs a quote"
+    assert found[0].saves is not None
+    saves = solve_num(given.ledger, change, found[0].saves, "money", label, "saves")
+    return {"what": listed(each.label for each in found), "saves": saves}
+
+
 def asked_for(given: Material, e: EquipmentCost) -> str:
     """Machines, or GPUs that go into machines of the lab; the day of the order where the same are
     ordered on several."""
@@ -120,12 +132,18 @@ def _years_of_share(given: Material, e: EquipmentCost) -> Num | None:
 
 
 def _trains(given: Material, e: EquipmentCost) -> dict[str, Any]:
-    """Its models, and the longest of its runs with how sure that time is."""
-    options = given.problem.options()
+    """Its models, and the longest of its runs."""
     bought = (e.machine.machine_id, e.order)
     runs = [p for p in given.plan.placed if (given.problem.whole(p.machine_id), p.order) == bought]
     if not runs:
         return {"trains": ""}
+    trains = listed(given.loaded.models[given.model_of(p)].name for p in runs)
+    return {"trains": trains, **longest_of(given, runs)}
+
+
+def longest_of(given: Material, runs: Sequence[Placed]) -> dict[str, Any]:
+    """The longest of some runs, with how sure its time is."""
+    options = given.problem.options()
     timed = [(options[p.machine_id], given.model_of(p)) for p in runs]
     option, model = max(timed, key=lambda each: each[0].times[each[1]].days)
     time, name = option.times[model], given.loaded.models[model].name
@@ -135,7 +153,6 @@ def _trains(given: Material, e: EquipmentCost) -> dict[str, Any]:
         days = days.about
         ends = [num.about for num in given.time_ends(time, label) if num]
     return {
-        "trains": listed(given.loaded.models[given.model_of(p)].name for p in runs),
         "runs": len(runs),
         "longest": name,
         "days": days,

@@ -12,7 +12,7 @@ from advisor.planning.report.facts.hours import hours_of, rented_name
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report_numbers import ends_today, kind_of_price
-from advisor.planning.solver.money.charges import hourly_rate
+from advisor.planning.solver.money.charges import paid_rate
 from advisor.planning.solver.money.prices import PricedLine
 from advisor.planning.solver.problem import BUY_IN, Rental
 
@@ -107,7 +107,7 @@ def _median(given: Material, rental: Rental) -> dict[str, Any] | None:
     if len(rental.offers) < 2:
         return None
     ledger, rules = given.ledger, given.problem.rules
-    asked = [hourly_rate(ledger, each, rules) for each in rental.offers]
+    asked = [paid_rate(ledger, each, rules) for each in rental.offers]
     low, high = rental.offers[0], rental.offers[-1]
     return {
         "count": ledger.compute("count", asked, "providers", f"providers of {rental.gpus}"),

@@ -21,6 +21,7 @@ from advisor.planning.solver.money.charges import BY_YEAR, Charge
 from advisor.planning.solver.problem import Allocation
 
 CENT = Decimal("0.01")
+ENDS = "shortest", "longest"
 
 
 def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
         "nothing": not given.plan.runs,
         "paid": paid,
         "by": grant.shared_by,
+        "by_time": _by_time(given, paid),
         "first": day_words(grant.start),
         "last": day_words(year_spans(given)[-1][1]),
         "parts": end.join(filter(None, ("; ".join(parts[:-1]), parts[-1]))) if parts else "",
@@ -46,6 +48,44 @@ def request_facts(given: Material, paid: WhoPays) -> dict[str, Any]:
         "besides": _others_that_run(given, bought=does_it),
         "indirect_line": str(given.form.lines.indirect),
     }
+
+
+def _by_time(given: Material, paid: WhoPays) -> dict[str, Any] | None:
+    """What is asked for with the shortest and the longest time of each rented run; the full cost
+    where others pay a part. None where every time is measured."""
+    ledger, adds = given.ledger, given.form.adds_indirect
+    whole, now = paid.direct if adds else paid.total, list[Num]()
+    ends: tuple[list[Num], list[Num]] = [], []
+    for r in given.costs.running:
+        placed, charge = r.placed[0], r.charge
+        model, rental = given.model_of(placed), given.rentals.get(placed.machine_id)
+        if rental is None or not charge.direct.value or rental.times[model].basis != "predicted":
+            continue
+        time, words = rental.times[model], f"{given.loaded.models[model].name} on {rental.label}"
+        parts = [charge.direct] if adds else [charge.direct, charge.indirect]
+        rent = f"{given.experiments[r.experiment_id].name} on {r.label}, year {r.year + 1}"
+        now.append(ledger.total(parts, rent))
+        days = given.time(time, words)
+        for found, end, which in zip(ends, given.time_ends(time, words), ENDS, strict=True):
+            label = f"{which} time of {words}, of its time"
+            share = ledger.compute("ratio", [end or days, days], "share", label)
+            label = f"{rent}, {which} time"
+            found.append(ledger.compute("product", [now[-1], share], "money", label))
+    if not now:
+        return None
+    of = [whole, ledger.total(now, "rent of which the time is an estimate")]
+    rest = ledger.compute("difference", of, "money", "all but that rent")
+    both = [
+        ledger.total([rest, *found], f"in all, {which} times")
+        for found, which in zip(ends, ENDS, strict=True)
+    ]
+    if paid.share is not None:
+        both = [
+            ledger.compute("product", [num, paid.share], "money", f"asked for, {which} times")
+            for num, which in zip(both, ENDS, strict=True)
+        ]
+    what = f"the {'direct' if adds else 'full'} cost" if paid.theirs is not None else "it"
+    return {"what": what, "ends": [num.about for num in both]}
 
 
 def _others_that_run(given: Material, *, bought: bool) -> list[str]:

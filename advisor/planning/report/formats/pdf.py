@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from unicodedata import category
 
@@ -29,8 +30,8 @@ LETTER = 0.49
 SUSPECTS = b"/Suspects false"
 MOST_UNBROKEN = 8
 """A table of at most this many lines is not parted at the end of a page."""
-ANNEX_POINTS, FUNDER_POINTS = 7.4, 8.5
-"""The size of text in tables."""
+ANNEX_POINTS, FUNDER_POINTS, LEAST_POINTS = 7.4, 8.5, 6.0
+"""The size of text in tables, and the least that can be read on paper."""
 MARKS = (
     "A small number in brackets is the row of the ledger, at the end, that the number before it "
     "comes from."
@@ -134,7 +135,7 @@ def _block(block: Block, *, cite: bool) -> str:
             f'#figure(image(bytes({quoted(block.svg)}), format: "svg", width: 100%), '
             f"caption: {quoted(block.caption)}, supplement: none, numbering: none)"
         )
-    return _table(block, cite=cite)
+    return "\n\n".join(_table(part, cite=cite) for part in _readable(block, cite=cite))
 
 
 def _points(table: ReportTable, *, cite: bool) -> float:
@@ -145,6 +146,20 @@ def _points(table: ReportTable, *, cite: bool) -> float:
     letters = max((len(table.shown(cell)) for row in table.rows for cell in row[1:]), default=1)
     column = letters * points * LETTER + PADDING + MARK_POINTS * cite
     return points * min((TEXT_POINTS - NAME_POINTS) / (column * (len(table.columns) - 1)), 1)
+
+
+def _readable(table: ReportTable, *, cite: bool) -> Iterator[ReportTable]:
+    """The table; where its text would be too small, its columns in two parts, each with the first
+    column."""
+    if _points(table, cite=cite) >= LEAST_POINTS or len(table.columns) < 3:
+        yield table
+        return
+    half = len(table.columns) // 2 + 1
+    for first, last in ((1, half), (half, None)):
+        columns = (table.columns[0], *table.columns[first:last])
+        rows = tuple((row[0], *row[first:last]) for row in table.rows)
+        name = f"{table.name}, {columns[1]} to {columns[-1]}"
+        yield from _readable(replace(table, name=name, columns=columns, rows=rows), cite=cite)
 
 
 def _table(table: ReportTable, *, cite: bool) -> str:

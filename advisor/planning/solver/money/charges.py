@@ -313,6 +313,14 @@ def rental_charge(
     label = rental.label
     days = days_of_a_run(on, rental.times[model], rules, f"{model_name or model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
+    price = paid_rate(on, rental, rules, day)
+    in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
+    rate = overhead_rate(on, rules, "cloud", day) if in_base else None
+    return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year, rules)
+
+
+def paid_rate(on: Arithmetic[N], rental: Rental, rules: Rules, day: int = 0) -> N:
+    """An hour's price from a day of the grant on, with value-added tax."""
     price = hourly_rate(on, rental, rules)
     terms: list[N] = []
     # An allocation's rate is the grant's own word, as it is paid in every year.
@@ -332,11 +340,9 @@ def rental_charge(
     if market and rules.vat:
         terms.append(with_vat(on, rules))
     if terms:
-        words = f"{label}, from day {day} on"
+        words = f"{rental.label}, from day {day} on"
         price = on.compute("product", [price, *terms], "money-per-hour", words)
-    in_base = rules.cloud_in_base if rental.in_base is None else rental.in_base
-    rate = overhead_rate(on, rules, "cloud", day) if in_base else None
-    return _of_runs(on, hours, price, count, rate, f"{name} on {label}", year, rules)
+    return price
 
 
 def hourly_rate(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
