@@ -25,17 +25,12 @@ def normalise(spelling: str) -> str:
 
 
 def index_gpus(gpus: Iterable[Gpu]) -> dict[str, Gpu]:
-    """Every normalised spelling of every GPU; a spelling that two GPUs share is an error."""
-    index: dict[str, Gpu] = {}
-    for gpu in gpus:
-        for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases):
-            held = index.setdefault(normalise(spelling), gpu)
-            if held is not gpu:
-                raise ValueError(
-                    f"GPU name '{spelling}' stands for both {held.gpu_id} and {gpu.gpu_id}; "
-                    "remove it from one of the two"
-                )
-    return index
+    """Every normalised spelling of every GPU; the catalogue's reader refuses one on two GPUs."""
+    return {
+        normalise(spelling): gpu
+        for gpu in gpus
+        for spelling in (gpu.gpu_id, gpu.name, *gpu.aliases)
+    }
 
 
 def _not_catalogued() -> dict[str, str]:

@@ -43,6 +43,23 @@ GPT_NEO = {"hidden_size": 64, "num_layers": 2, "num_heads": 4, "vocab_size": 512
 XGLM = {"d_model": 64, "num_layers": 2, "attention_heads": 4, "ffn_dim": 96, "vocab_size": 512}
 SAMPLES, TOKENS, PIXELS = 2, 24, 64
 MODELS: list[tuple[str, str, dict[str, Any]]] = [
+    ("GPT2Config", "decoder", {"n_embd": 64, "n_layer": 2, "n_head": 4}),
+    ("GPT2Config", "decoder", {"n_embd": 64, "n_layer": 1, "n_head": 4, "n_inner": 100}),
+    ("LlamaConfig", "decoder", GROUPED),
+    (
+        "LlamaConfig",
+        "decoder",
+        {**SMALL, "head_dim": 32, "attention_bias": True, "mlp_bias": True}
+        | {"tie_word_embeddings": True},
+    ),
+    ("BertConfig", "encoder", SMALL),
+    ("BertConfig", "encoder", {**SMALL, **UNTIED}),
+    ("RobertaConfig", "encoder", SMALL),
+    ("RobertaConfig", "encoder", {**SMALL, **UNTIED}),
+    ("GPTNeoXConfig", "decoder", SMALL),
+    ("GPTNeoXConfig", "decoder", {**SMALL, "attention_bias": False}),
+    ("ConvNextConfig", "convnet", {"layer_scale_init_value": 0.0}),
+    ("ViTConfig", "vit", {"image_size": 64, "patch_size": 8, "qkv_bias": False}),
     ("ElectraConfig", "encoder", {**SMALL, "embedding_size": 16}),
     ("ElectraConfig", "encoder", {**SMALL, "embedding_size": 128, **UNTIED}),
     ("ElectraConfig", "encoder", {**SMALL, "embedding_size": 64}),

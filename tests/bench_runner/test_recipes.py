@@ -74,38 +74,6 @@ def error(path: Path) -> str:
 # Those that ship
 
 
-@pytest.mark.parametrize(
-    ("recipe_id", "family", "batch", "steps", "length", "precision", "optimizer"),
-    [  # Table 3 of the paper, steps in full
-        ("pythia-160m", "decoder", 1024, 143000, 2049, "fp16", "adam"),
-        ("pythia-410m", "decoder", 1024, 143000, 2049, "fp16", "adam"),
-        ("pythia-1b", "decoder", 1024, 143000, 2049, "bf16", "adam"),
-        ("pythia-2.8b", "decoder", 1024, 143000, 2049, "fp16", "adam"),
-        ("pythia-6.9b", "decoder", 1024, 143000, 2049, "fp16", "adam"),
-        ("roberta", "encoder", 8192, 500000, 512, "fp16", "adam"),
-        ("mamba", "ssm", 128, 572204, 4096, "bf16", "adamw"),
-        ("convnext-xlarge-22k", "convnet", 4096, 311940, 224, "fp32", "adamw"),
-        ("vit", "vit", 4096, 311948, 224, "fp32", "adam"),
-    ],
-)
-def test_table_3(
-    recipe_id: str,
-    family: str,
-    batch: int,
-    steps: int,
-    length: int,
-    precision: str,
-    optimizer: str,
-) -> None:
-    recipe = RECIPES[recipe_id]
-    training = recipe.training
-    assert (recipe.source, recipe.family) == ("paper-table3", family)
-    assert (training.batch_size, training.training_steps) == (batch, steps)
-    assert (training.sequence_length or training.image_size) == length
-    assert (training.precision, training.optimizer) == (precision, optimizer)
-    assert training.learning_rate is not None
-
-
 @pytest.mark.torch
 def test_fsdp_wraps_layers_that_the_model_has() -> None:
     pytest.importorskip("transformers")

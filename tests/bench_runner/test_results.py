@@ -14,7 +14,7 @@ import pytest
 from bench_runner.arguments import parse_peaks
 from bench_runner.launch import gpu_sampler, hardware
 from bench_runner.launch.trial import Outcome
-from bench_runner.launch.trial_record import Setup, configuration_key, record_of
+from bench_runner.launch.trial_record import Setup, record_of
 from bench_runner.recipes import load_recipes
 from bench_runner.settings import paper_space
 from bench_runner.settings.obstacles import parse_settings
@@ -106,25 +106,6 @@ def test_without_its_kernels_a_row_is_not_called_free_lunch() -> None:
     kept = record(outcome(0.2, missing_kernels=["mamba_ssm (ImportError)"]))
     assert kept.method == "naive"
     assert "mamba_ssm" in kept.environment["not_free_lunch_because"]
-
-
-def test_other_versions_and_climbs_are_other_configurations() -> None:
-    settings = paper_space.settings_for(free_lunch=True)
-    keys = {
-        configuration_key(setup(), settings, "fastest"),
-        configuration_key(setup(), settings, "micro-batch 16"),
-        configuration_key(setup(gpu_count=2), settings, "fastest"),
-    }
-    assert len(keys) == 3
-    assert configuration_key(setup(), settings, "fastest") in keys
-
-
-def test_gpus_as_nvidia_smi_lists_them() -> None:
-    gpus = hardware.parse_gpus(LISTING)
-    assert [gpu.power_limit_w for gpu in gpus] == [700.0, None]
-    assert [gpu.index for gpu in hardware.visible(gpus, "1")] == [1]
-    assert [gpu.index for gpu in hardware.visible(gpus, "GPU-bbb,0")] == [1, 0]
-    assert hardware.visible(gpus, "") == ()
 
 
 class FakeNvml:

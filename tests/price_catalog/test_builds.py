@@ -68,10 +68,6 @@ def test_every_build_fills_its_host(catalog: Catalog) -> None:
     assert len(set(builds)) == len(builds)
 
 
-def test_a_count_that_no_host_takes_has_no_build(catalog: Catalog) -> None:
-    assert enumerate_builds(catalog.gpus, catalog.hosts, counts=(7, 16)) == ()
-
-
 @pytest.mark.parametrize(
     ("gpu_id", "host_id", "says"),
     [
@@ -162,14 +158,6 @@ def test_a_circuit_carries_four_fifths_of_its_breaker(
         reason is None or f"{supply.volts} V and {supply.breaker_a} A" in reason
         for reason in found.values()
     )
-
-
-def test_a_whole_server_comes_with_its_own_gpus_only(catalog: Catalog) -> None:
-    builds = enumerate_builds(catalog.gpus, catalog.hosts)
-    dgx = [build for build in builds if build.host.host_id == "dgx-h100"]
-    assert [(build.gpu.name, build.gpu_count, build.obstacle) for build in dgx] == [
-        ("H100", 8, None)
-    ]
 
 
 def test_owned_gpus_stay_where_they_are_and_count_towards_larger_machines(

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
-from price_catalog.load import Catalog, load_catalog
+from price_catalog.load import load_catalog
 
 INDEX = index_gpus(load_catalog().gpus)
 SPELLINGS = sorted(
@@ -66,13 +64,6 @@ def test_a_part_of_a_number_is_no_other_gpu(spelling: str) -> None:
 def test_of_a_gpu_that_people_ask_for_it_is_said_what_is_missing(spelling: str) -> None:
     with pytest.raises(ValueError, match=f"GPU '{spelling}' is not in the catalogue: no "):
         find_gpu(spelling, INDEX)
-
-
-def test_an_alias_on_two_gpus_is_an_error(catalog: Catalog) -> None:
-    first, second = catalog.gpus[:2]
-    clash = replace(second, aliases=("My Card",)), replace(first, aliases=("nvidia my-card",))
-    with pytest.raises(ValueError, match="stands for both"):
-        index_gpus(clash)
 
 
 def test_the_beginning_of_several_names_is_told_all_of_them() -> None:

@@ -18,7 +18,6 @@ from price_catalog.power import (
     DESKTOP_FANS_W,
     DRIVES_W,
     LEAST_EFFICIENCY,
-    MARGIN_SOURCES,
     MEMORY_W_PER_GIB,
     SERVER_FAN_SHARE,
     Supply,
@@ -114,12 +113,6 @@ def test_nothing_is_said_below_what_was_measured_nor_of_other_cards() -> None:
     for gpu_id in ("rtx-6000-ada", "h100-sxm5-80gb", "rtx-pro-6000-blackwell-ws"):
         assert speed_under(gpu_id, 250) is None
     assert set(load_points()) <= set(GPUS)
-
-
-def test_every_measured_limit_has_a_source() -> None:
-    sources = {source.source_id for source in CATALOG.sources}
-    assert {p.source_id for points in load_points().values() for p in points} <= sources
-    assert set(MARGIN_SOURCES) <= sources
 
 
 def test_fans_memory_and_drives_are_counted_with_their_margins() -> None:
