@@ -6,52 +6,70 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from advisor.store import Store, build_store, check_store
 from tests.store_for_tests import answer, look, program, record
 
-WRITE = """
-import sys
-from advisor.store import Store
+# Ten programs are forks of one that has loaded all: each start of Python would cost a second.
+CROWD = """
+import os, sys, traceback
+from advisor.store import Store, build_store, shipped_rows
 from tests.store_for_tests import record
-path, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-store = Store(path)
-sys.stdin.readline()
-for n in range(count):
-    assert store.append_measurements([record(f"{name}-{n}")]) == 1
+
+def write(path, name):
+    for n in range(3):
+        assert Store(path).append_measurements([record(f"{name}-{n}")]) == 1
+
+def read(path, name):
+    seen = -1
+    for _ in range(4):
+        with Store(path).reading() as reader:
+            now = reader.count_times(origin="local")
+            assert len(reader.best_times("pythia-1b", "sound")) >= 16
+        assert now >= seen, (now, seen)
+        seen = now
+
+def make(path, name):
+    build_store(path)
+    assert Store(path).append_measurements([record(name)]) == 1
+
+shipped_rows.text_tables()
+waiting, go = os.pipe()
+children = []
+for name in sys.argv[2:]:
+    if (child := os.fork()) == 0:
+        os.close(go)
+        os.read(waiting, 1)                 # all at the same moment, after the last fork
+        try:
+            {"w": write, "r": read, "m": make}[name[0]](sys.argv[1], name)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        sys.stderr.flush()
+        os._exit(0)
+    children.append(child)
+os.close(go)
+sys.exit(sum(os.waitpid(child, 0)[1] != 0 for child in children))
 """
 
-READ = """
-import sys
-from advisor.store import Store
-store = Store(sys.argv[1])
-sys.stdin.readline()
-seen = -1
-for _ in range(int(sys.argv[3])):
-    with store.reading() as reader:
-        now = reader.count_times(origin="local")
-        assert len(reader.best_times("pythia-1b", "sound")) >= 16
-    assert now >= seen, (now, seen)
-    seen = now
-"""
+
+def crowd(path: Path, *names: str) -> list[str]:
+    """What programs of these names say on stderr, which write, read or make a store at once."""
+    # They wait for one another, however slow the machine is that all of them share.
+    running = program(CROWD, path, *names, env=os.environ | {"ADVISOR_STORE_WAIT": "90"})
+    out, err = running.communicate(timeout=280)
+    assert (running.returncode, out) == (0, ""), err
+    return str(err).splitlines()
+
+
+def kept(path: Path) -> set[str]:
+    return {time.measurement_id for time in look(Store(path)).times(origin="local")}
 
 
 def test_ten_programs_at_once_see_no_error_and_lose_no_row(own_store: Path) -> None:
-    writers = [f"w{n}" for n in range(6)]
-    appends, reads = 3, 4
-    # They wait for one another, however slow the machine is that all of them share.
-    given: dict[str, Any] = {"stdin": -1, "env": os.environ | {"ADVISOR_STORE_WAIT": "90"}}
-    programs = [program(WRITE, own_store, name, appends, **given) for name in writers]
-    programs += [program(READ, own_store, f"r{n}", reads, **given) for n in range(4)]
-    for running in programs:  # all at the same moment, after each has loaded
-        assert running.stdin is not None
-        running.stdin.write("go\n")
-        running.stdin.flush()
-    for running in programs:
-        answer(running)
-    kept = {time.measurement_id for time in look(Store(own_store)).times(origin="local")}
-    assert kept == {f"{name}-{n}" for name in writers for n in range(appends)}
+    writers, readers = [f"w{n}" for n in range(6)], [f"r{n}" for n in range(4)]
+    crowd(own_store, *writers, *readers)
+    assert kept(own_store) == {f"{name}-{n}" for name in writers for n in range(3)}
     assert check_store(own_store) == []
 
 
@@ -79,40 +97,20 @@ def test_readers_whose_visits_overlap_do_not_keep_a_writer_out(own_store: Path) 
             reader.communicate()
 
 
-def test_ten_programs_that_all_find_an_old_store_update_it_once(own_store: Path) -> None:
+def test_programs_that_all_find_an_old_store_update_it_once(own_store: Path) -> None:
     import duckdb
 
     with duckdb.connect(str(own_store)) as connection:
         connection.execute("UPDATE meta SET value = 'older'; DELETE FROM quote")
-    programs = [program(READ, own_store, "r", 1, stdin=-1) for _ in range(4)]
-    notes = []
-    for running in programs:
-        out, err = running.communicate("go\n", timeout=280)
-        assert (running.returncode, out) == (0, ""), err
-        notes += err.splitlines()
-    assert notes == [f"advisor: updated the shipped rows of {own_store}"]
+    said = crowd(own_store, "r1", "r2", "r3", "r4")
+    assert said == [f"advisor: updated the shipped rows of {own_store}"]
     assert check_store(own_store) == []
 
 
 def test_programs_that_make_one_store_at_once_agree(tmp_path: Path) -> None:
     path = tmp_path / "new" / "results.duckdb"
-    make = """
-import sys
-from advisor.store import Store, build_store
-from tests.store_for_tests import record
-sys.stdin.readline()
-build_store(sys.argv[1])
-Store(sys.argv[1]).append_measurements([record(sys.argv[2])])
-"""
-    programs = [program(make, path, f"m{n}", stdin=-1) for n in range(4)]
-    for running in programs:
-        assert running.stdin is not None
-        running.stdin.write("go\n")
-        running.stdin.flush()
-    for running in programs:
-        answer(running)
-    kept = {time.measurement_id for time in look(Store(path)).times(origin="local")}
-    assert kept == {f"m{n}" for n in range(4)}
+    crowd(path, "m1", "m2", "m3")
+    assert kept(path) == {"m1", "m2", "m3"}
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
