@@ -154,28 +154,23 @@ def columns_of(observations: Sequence[Observation]) -> Columns:
     return table.columns(index, index, np.array([o.count for o in observations]))
 
 
-def product_seconds(observations: Sequence[Observation], columns: Columns) -> Floats:
-    """Seconds of each step's matrix products alone at the rate that they reach, with free-lunch
-    settings. A fused loss computes only the logits that have a label."""
-    import numpy as np
-
-    lean, other = (
-        least_seconds(columns, work_terms(columns, free_lunch=True, lean=lean), free_lunch=True)
-        for lean in (True, False)
-    )
-    return np.where([o.option is not None and o.option.lean for o in observations], lean, other)
-
-
 def highest_share(observations: Sequence[Observation]) -> float:
-    """The highest share of the speed of its matrix products alone that any of these trainings
-    reached; 0 without a time."""
+    """The highest share of the speed of its matrix products alone, with free-lunch settings, that
+    any of these trainings reached; 0 without a time. A fused loss computes only the logits that
+    have a label."""
     import numpy as np
 
     timed = [o for o in observations if o.step_s is not None]
     if not timed:
         return 0.0
+    columns = columns_of(timed)
+    lean, other = (
+        least_seconds(columns, work_terms(columns, free_lunch=True, lean=lean), free_lunch=True)
+        for lean in (True, False)
+    )
+    fused = np.array([o.option is not None and o.option.lean for o in timed])
     seconds = np.array([o.step_s for o in timed], dtype=float)
-    return float((product_seconds(timed, columns_of(timed)) / seconds).max())
+    return float((np.where(fused, lean, other) / seconds).max())
 
 
 def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fitted:

@@ -21,6 +21,8 @@ class EncoderDecoder(Architecture):
     write the whole text, here as many tokens as they read.
     """
 
+    causal: ClassVar = False
+    gated: ClassVar = False
     choices: ClassVar = {"feed_forward_proj": ("relu", "gated-gelu", "gated-silu", "gelu", "silu")}
     nullable: ClassVar = frozenset(("num_decoder_layers",))
 
@@ -54,14 +56,6 @@ class EncoderDecoder(Architecture):
         self.derive("decoder_heads", self.num_attention_heads)
         self.derive("decoder_inner", self.intermediate_size)
         self.derive("head_dim", max(1, self.hidden_size // self.num_attention_heads))
-
-    @property
-    def causal(self) -> bool:
-        return False
-
-    @property
-    def gated(self) -> bool:
-        return False
 
     @property
     def products(self) -> int:

@@ -13,6 +13,8 @@ from bench_runner.models.architecture import Architecture, ModelCount, linear, u
 class Vit(Architecture):
     """Vision transformer of Dosovitskiy et al. 2021, whose class token is read out."""
 
+    causal: ClassVar = False
+    gated: ClassVar = False
     hidden_size: int
     num_hidden_layers: int
     num_attention_heads: int
@@ -43,14 +45,6 @@ class Vit(Architecture):
 
     def __post_init__(self) -> None:
         self.derive("intermediate_size", self.mlp_ratio * self.hidden_size)
-
-    @property
-    def causal(self) -> bool:
-        return False
-
-    @property
-    def gated(self) -> bool:
-        return False
 
     @property
     def num_key_value_heads(self) -> int:

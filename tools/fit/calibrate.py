@@ -25,12 +25,11 @@ from typing import TYPE_CHECKING
 
 from advisor.prediction.distance import FARTHEST, WIDENING, chip_distance, model_distances, reach_of
 from advisor.prediction.fitted import Reach, Tail
-from advisor.prediction.intervals import MOST
+from advisor.prediction.intervals import FEWEST, MOST, half_of
 from advisor.prediction.observed_times import REFERENCE, Key, Observation, cell
 from advisor.prediction.physics.chip import gpu_type
 from tools.fit.priors import SPREADS
 from tools.fit.random_effects import KINDS, exchange_shares
-from tools.fit.tails import fit_tail, half_width
 
 if TYPE_CHECKING:
     import numpy as np
@@ -263,3 +262,36 @@ def _stretch(
     stretch = next((s for s in _STRETCHES if inside(s) >= 0.9), _STRETCHES[-1])
     alike = sum(sizes) ** 2 / sum(n * n for n in sizes)
     return float(stretch ** (alike / (alike + STEADY)))
+
+
+def half_width(variances: list[tuple[Floats, float]]) -> Floats:
+    """Half of the 90 % interval of a sum of independent parts, each a variance with its degrees of
+    freedom."""
+    import numpy as np
+
+    nothing = np.zeros(1)
+    total = sum((variance for variance, _ in variances), nothing)
+    return half_of(total, sum((variance**2 / dof for variance, dof in variances), nothing))
+
+
+def fit_tail(standardised: Floats) -> Tail:
+    """The Student's t that makes standardised left-out residuals likeliest (loads scipy)."""
+    import numpy as np
+    from scipy.optimize import minimize
+    from scipy.stats import t
+
+    if len(standardised) < 10:
+        return Tail(scale=1.0, dof=FEWEST)
+
+    def loss(x: Floats) -> float:
+        # A weak prior keeps a dozen residuals from claiming any tail they like.
+        dof, scale = np.exp(x)
+        return float(
+            -t.logpdf(standardised, dof, scale=scale).sum()
+            + 0.5 * ((x[0] - np.log(6.0)) / 0.7) ** 2
+        )
+
+    bounds = ((np.log(FEWEST), np.log(MOST)), (np.log(0.5), np.log(2.0)))
+    found = minimize(loss, np.log([6.0, 1.0]), bounds=bounds, method="L-BFGS-B")
+    dof, scale = np.exp(found.x)
+    return Tail(scale=float(scale), dof=float(dof))

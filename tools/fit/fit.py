@@ -11,11 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from advisor.prediction.intervals import FEWEST, MOST
 from advisor.prediction.observed_times import PAPER, Observation
+from advisor.prediction.own_records import highest_share
 from advisor.prediction.physics.memory import MemoryCosts
 from tools.fit.calibrate import Calibration, calibrate
 from tools.fit.fit_memory import fit_costs
-from tools.fit.log_step import Mean, highest_measured_share
+from tools.fit.log_step import Mean
 from tools.fit.priors import SPREADS, STARTS
 from tools.fit.random_effects import (
     KINDS,
@@ -24,7 +26,6 @@ from tools.fit.random_effects import (
     noise_groups,
     shared_matrices,
 )
-from tools.fit.tails import dofs_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,8 +121,8 @@ def fit_posterior(observations: Sequence[Observation]) -> Posterior:
         jacobian,
         spread.astype(np.float64),
         calibration,
-        highest_measured_share(timed) or 1.0,
-        highest_measured_share(timed, tuned=True) or 1.0,
+        highest_share([o for o in timed if o.software != "tuned"]) or 1.0,
+        highest_share(timed) or 1.0,
     )
 
 
@@ -216,3 +217,16 @@ def _fit_widths(
         return dofs_of((curvature + curvature.T) / 2)
 
     return np.exp(found.x), dofs
+
+
+def dofs_of(curvature: Floats) -> Floats:
+    """Degrees of freedom of widths from the curvature of their log-likelihood by their logarithms.
+
+    The logarithm of a standard deviation that n draws gave has the variance 1 / 2n.
+    """
+    import numpy as np
+
+    values, vectors = np.linalg.eigh(curvature)
+    spread = np.einsum("ij,j,ij->i", vectors, 1.0 / np.maximum(values, 0.1), vectors)
+    result: Floats = np.clip(0.5 / spread, FEWEST, MOST)
+    return result

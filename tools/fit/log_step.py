@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from advisor.prediction.observed_times import Observation
-from advisor.prediction.own_records import columns_of, highest_share
+from advisor.prediction.own_records import columns_of
 from advisor.prediction.physics.columns import Columns
 from advisor.prediction.physics.factors import (
     CHOICES,
@@ -160,8 +160,3 @@ def _pool(o: Observation) -> tuple[str, Software]:
         return "naive", o.software
     lean = o.option is not None and o.option.lean
     return "optimal" if lean else "paper", o.software
-
-
-def highest_measured_share(observations: Sequence[Observation], *, tuned: bool = False) -> float:
-    """`highest_share`, of programs with kernels of their own too where ``tuned``."""
-    return highest_share([o for o in observations if tuned or o.software != "tuned"])

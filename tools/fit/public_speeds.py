@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from advisor.prediction.model.targets import Ask, target_of_timm
 from advisor.prediction.model.workload import Workload, workload_of
@@ -175,53 +176,31 @@ def _rows(path: Path, chips: Mapping[str, Chip]) -> Iterator[_Row]:
 
 def _row_recipe(row: Mapping[str, str]) -> Recipe:
     """The model of one row of throughput.csv, as the recipe that workload_of counts."""
-    gated = row["gated"] == "yes"
-    sizes = {
-        "tie_word_embeddings": row["tied"] == "yes",
-        "vocab_size": int(row["vocab_size"]),
+    columns = {
+        "hidden_size": "hidden_size",
+        "num_hidden_layers": "layers",
+        "num_attention_heads": "heads",
+        "intermediate_size": "intermediate_size",
+        "vocab_size": "vocab_size",
     }
+    arguments: dict[str, Any] = {"tie_word_embeddings": row["tied"] == "yes"}
     if row["family"] == "encoder":
-        config, arguments = (
-            "BertConfig",
-            {
-                "hidden_size": int(row["hidden_size"]),
-                "num_hidden_layers": int(row["layers"]),
-                "num_attention_heads": int(row["heads"]),
-                "intermediate_size": int(row["intermediate_size"]),
-                "max_position_embeddings": int(row["sequence_length"]),
-            },
-        )
-    elif gated:
-        config, arguments = (
-            "LlamaConfig",
-            {
-                "hidden_size": int(row["hidden_size"]),
-                "num_hidden_layers": int(row["layers"]),
-                "num_attention_heads": int(row["heads"]),
-                "num_key_value_heads": int(row["kv_heads"]),
-                "intermediate_size": int(row["intermediate_size"]),
-            },
-        )
+        config, columns["max_position_embeddings"] = "BertConfig", "sequence_length"
+    elif row["gated"] == "yes":
+        config, columns["num_key_value_heads"] = "LlamaConfig", "kv_heads"
     else:
-        config, arguments = (
-            "GPT2Config",
-            {
-                "n_embd": int(row["hidden_size"]),
-                "n_layer": int(row["layers"]),
-                "n_head": int(row["heads"]),
-                "n_inner": int(row["intermediate_size"]),
-                "n_positions": int(row["sequence_length"]),
-                # Programs that pre-train decoders drop nothing.
-                "resid_pdrop": 0,
-                "embd_pdrop": 0,
-                "attn_pdrop": 0,
-            },
-        )
+        config, names = "GPT2Config", ("n_embd", "n_layer", "n_head", "n_inner", "vocab_size")
+        columns = dict(zip(names, columns.values(), strict=True)) | {
+            "n_positions": "sequence_length"
+        }
+        # Programs that pre-train decoders drop nothing.
+        arguments |= dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0)
+    arguments |= {name: int(row[column]) for name, column in columns.items()}
     return Recipe(
         recipe_id=row["model"],
         name=row["model"],
         family=row["family"],
-        model=ModelSource(config_class=config, arguments={**arguments, **sizes}),
+        model=ModelSource(config_class=config, arguments=arguments),
         training=Training(
             batch_size=int(row["global_batch_size"]),
             training_steps=1,

@@ -22,7 +22,6 @@ from advisor.typed_input import shown
 from advisor.wrong_file import what_it_is
 from bench_runner.models.architecture import Architecture, ModelType
 from bench_runner.models.encoder_decoder import EncoderDecoder
-from bench_runner.models.images import Vit
 from bench_runner.models.model_source import read_config
 from bench_runner.models.model_types import arguments_of, model_types, read_architecture, whole
 from bench_runner.models.timm_models import plain_name, timm_model
@@ -49,7 +48,8 @@ _MOST_NAMED = 6
 def target_of_config(path: Path, ask: Ask) -> Target:
     """The model that a config.json describes, trained as ``ask`` says; ValueError of one line."""
     path = Path(path)
-    file = _ConfigFile(path.name, _read_config(path))
+    content = {key: _plain_number(value) for key, value in _read_config(path).items()}
+    file = _ConfigFile(path.name, content)
     kind = _kind_of(file)
     counted = {word for words in kind.keys.values() for word in words}
     counted |= {*kind.idle, *(refusal.key.partition(".")[0] for refusal in kind.refuses)}
@@ -62,10 +62,6 @@ def target_of_config(path: Path, ask: Ask) -> Target:
     longest = file.whole(kind.longest, _LONGEST, kind.usual_length) if kind.longest else None
     if isinstance(architecture, Transformer) and longest is not None:
         longest = architecture.longest or longest - (architecture.padding_token + 1)
-    if isinstance(architecture, Vit) and longest and architecture.patch_size > longest:
-        raise file.error(
-            "patch_size", f"is {architecture.patch_size}, larger than the image ({longest})"
-        )
     model = untrained(
         # Its folder, where the file is called config.json like all others and a folder was named.
         name=path.parent.name or path.name if path.name == "config.json" else path.stem,
@@ -133,10 +129,9 @@ def _kind_of(file: _ConfigFile) -> ModelType:
 
 def _architecture(file: _ConfigFile, kind: ModelType) -> Architecture:
     """The architecture, with the library's own defaults for what the file leaves out."""
-    content = {key: _plain_number(value) for key, value in file.content.items()}
-    labels = content.get("id2label")
+    content, labels = file.content, file.content.get("id2label")
     if isinstance(labels, dict) and labels:
-        content["num_labels"] = len(labels)
+        content = {**content, "num_labels": len(labels)}
     missing = [
         key
         for field, keys in kind.keys.items()
@@ -164,8 +159,7 @@ def _arguments(file: _ConfigFile, architecture: Architecture) -> dict[str, Any]:
         if field in _ALWAYS_KEPT or getattr(architecture, field) != kind.defaults[field]
     }
     layers = getattr(architecture, "num_hidden_layers", 0)
-    content = {key: _plain_number(value) for key, value in file.content.items()}
-    return kept | timed_arguments(kind, content, layers, where=f"{file.name}, key")
+    return kept | timed_arguments(kind, file.content, layers, where=f"{file.name}, key")
 
 
 def _name_of_timm(content: Mapping[str, Any]) -> str | None:
@@ -311,7 +305,7 @@ class _ConfigFile:
         if key is None:
             return default
         try:
-            return whole(_plain_number(self.content[key]), most)
+            return whole(self.content[key], most)
         except ValueError as problem:
             raise self.error(key, str(problem)) from None
 

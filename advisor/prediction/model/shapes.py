@@ -6,7 +6,7 @@ FLOPs and parameters are `bench_runner.recipe_flops`'s.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from typing import Any
 
 from bench_runner.models.architecture import Architecture
 from bench_runner.models.encoder_decoder import EncoderDecoder
@@ -15,25 +15,8 @@ from bench_runner.models.state_space import Mamba
 from bench_runner.models.timm_models import TimmModel
 from bench_runner.models.transformer import Deberta, Transformer
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    layers: int
-    width: int
-    tokens: int
-    layer_elements: float
-    logit_elements: float = 0.0
-    score_elements: float = 0.0
-    scan_elements: float = 0.0
-    normed_pixels: float = 0.0
-    grouped_elements: float = 0.0
-    copied_elements: float = 0.0
-    expert_elements: float = 0.0
-    expert_flops: float = 0.0
-    expert_products: float = 0.0
-    causal: bool = False
-    masked: bool = True
-    """Of an encoder: whether some of its own tokens are what it predicts."""
+Shape = dict[str, Any]
+"""Fields of a `Workload`: those that the layers decide."""
 
 
 def shape_of(architecture: Architecture, length: int, *, rectified: bool = False) -> Shape:
@@ -46,7 +29,7 @@ def shape_of(architecture: Architecture, length: int, *, rectified: bool = False
             # Of either kind of position, too, there are scores, which are gathered.
             plain = _transformer(architecture, length, length * architecture.vocab_size)
             more = 1 + 2 * architecture.kinds_of_position
-            return replace(plain, score_elements=plain.score_elements * more)
+            return plain | {"score_elements": plain["score_elements"] * more}
         case Transformer(num_experts=0):
             logits = length * architecture.vocab_size
             return _transformer(architecture, length, logits, rectified=rectified)
@@ -78,7 +61,7 @@ def _transformer(
     shared = 2 * hidden * (1 - model.num_key_value_heads / heads)
     inner = 3 if model.gated else 1 if rectified else 2
     elements = 11 * hidden - shared + inner * model.intermediate_size
-    return Shape(
+    return dict(
         layers=layers,
         width=hidden,
         tokens=tokens,
@@ -92,7 +75,7 @@ def _transformer(
 def _mamba(model: Mamba, tokens: int) -> Shape:
     """A layer keeps 2 hidden and 6 inner elements a token; its scan walks inner x states."""
     hidden, layers, inner = model.hidden_size, model.num_hidden_layers, model.intermediate_size
-    return Shape(
+    return dict(
         layers=layers,
         width=hidden,
         tokens=tokens,
@@ -113,7 +96,7 @@ def _convnext(model: ConvNext, pixels: int) -> Shape:
         elements += depth * side**2 * 12 * width
         taps += depth * side**2 * 49 * width
         side //= 2
-    return Shape(
+    return dict(
         layers=sum(model.depths),
         width=model.hidden_sizes[0],
         tokens=first,
@@ -136,7 +119,7 @@ def _experts(model: Transformer, tokens: int) -> Shape:
     routed = (layers - dense) * chosen * (3 * expert + 2 * hidden)
     elements = layers * attention + dense * 3 * model.intermediate_size + routed
     elements += (layers - dense) * 3 * model.shared_size
-    return Shape(
+    return dict(
         layers=layers,
         width=hidden,
         tokens=tokens,
@@ -163,14 +146,13 @@ def _encoder_decoder(model: EncoderDecoder, tokens: int, *, rectified: bool) -> 
     elements += decoders * (written * (layer + 2 * hidden + 2 * inner) + tokens * 2 * inner)
     scores = heads * encoders * tokens**2
     scores += model.decoder_heads * decoders * written * (written + tokens)
-    return Shape(
+    return dict(
         layers=encoders + decoders,
         width=hidden,
         tokens=tokens,
         layer_elements=float(elements),
         logit_elements=float(written * model.vocab_size),
         score_elements=float(scores),
-        masked=False,
     )
 
 
@@ -183,7 +165,7 @@ def _swin(model: Swin, pixels: int) -> Shape:
         seen, held = stage.padded**2, stage.side**2
         elements += stage.depth * (seen * 5 * stage.width + held * (6 * stage.width + 2 * inner))
         scores += stage.depth * stage.heads * seen * stage.window**2
-    return Shape(
+    return dict(
         layers=sum(model.depths),
         width=model.embed_dim,
         tokens=stages[0].side ** 2,
@@ -198,7 +180,7 @@ def _resnet(model: ResNet, pixels: int) -> Shape:
     convolutions = list(model.convolutions(pixels))
     written = [c.outputs * c.side**2 for c in convolutions]
     first = -(-pixels // 4)
-    return Shape(
+    return dict(
         layers=sum(model.depths),
         width=model.hidden_sizes[0],
         tokens=first**2,
@@ -211,7 +193,7 @@ def _resnet(model: ResNet, pixels: int) -> Shape:
 def _timm(model: TimmModel, pixels: int) -> Shape:
     """As counted by building it."""
     counted = model.at(pixels)
-    return Shape(
+    return dict(
         layers=counted.layers,
         width=counted.width,
         tokens=counted.tokens,

@@ -10,7 +10,7 @@ from typing import Any
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.typed_input import shown
-from bench_runner.models.architecture import Architecture, ModelType
+from bench_runner.models.architecture import ModelType
 from bench_runner.models.images import Vit
 from bench_runner.models.model_source import ModelSource
 from bench_runner.models.model_types import arguments_of, model_types
@@ -158,8 +158,6 @@ def train(
             )
     else:
         length, longest = None, training.image_size or longest
-        if size not in (None, longest):
-            refuse_parts_of_patches(model.architecture, size or 0)
         size = size or longest
         if size is None:
             size = DEFAULT_IMAGE_SIZE
@@ -205,7 +203,7 @@ def train(
         name += f", {tuning.words(text=text)}"
         assumed += _assumed_of(tuning, text=text)
     recipe = replace(model, name=name, training=training)
-    assumed += _of_patches(recipe)
+    assumed += _of_patches(recipe, asked=ask.image_size not in (None, longest))
     return Target(workload=workload_of(recipe), assumptions=tuple(assumed), recipe=recipe)
 
 
@@ -225,15 +223,13 @@ def _assumed_of(tuning: FineTuning, *, text: bool) -> list[str]:
 
 def _refuse_the_other(text: bool, ask: Ask) -> None:
     """ValueError where what is said is of images and the model is of text, or the reverse."""
-    of_text = (("tokens", "--tokens"), ("sequence_length", "--sequence-length"))
-    of_images = (("images", "--images"), ("image_size", "--image-size"))
-    for (right, _), (wrong, flag) in zip(
-        *((of_text, of_images) if text else (of_images, of_text)), strict=True
-    ):
-        if getattr(ask, wrong) is not None:
-            what, instead = ("text", "tokens") if text else ("images", "images")
-            hint = f"give --{instead}, not {flag}" if right == instead else f"leave {flag} out"
-            raise ValueError(f"the model is trained on {what}: {hint}")
+    what, right, wrong = ("text", "tokens", "images") if text else ("images", "images", "tokens")
+    size = "image_size" if text else "sequence_length"
+    if getattr(ask, wrong) is not None:
+        raise ValueError(f"the model is trained on {what}: give --{right}, not --{wrong}")
+    if getattr(ask, size) is not None:
+        flag = size.replace("_", "-")
+        raise ValueError(f"the model is trained on {what}: leave --{flag} out")
 
 
 MOST_SEQUENCES = 2**18
@@ -391,35 +387,28 @@ def _layers(hidden: int) -> int:
     return max(2, min(96, round(hidden / 80)))
 
 
-def refuse_parts_of_patches(architecture: Architecture | None, pixels: int) -> None:
-    """ValueError where images of a size that somebody asks for cannot be cut into whole patches."""
-    patch = _patch(architecture)
-    if patch and pixels >= patch and (over := pixels % patch):
+def _of_patches(recipe: Recipe, *, asked: bool) -> list[str]:
+    """What is assumed where images of the model's own size cannot be cut into whole patches;
+    ValueError where a size is ``asked`` that cannot, or images are smaller than one."""
+    architecture, pixels = recipe.architecture, recipe.training.image_size
+    if pixels is None:
+        return []
+    if pixels < (least := getattr(architecture, "patch_size", 0)):
+        raise ValueError(
+            f"images of {pixels} pixels a side are smaller than the model's patches of {least}; "
+            f"give --image-size {least} or more"
+        )
+    if not isinstance(architecture, Vit | TimmModel) or not (patch := architecture.patch_size):
+        return []
+    if not (over := pixels % patch):
+        return []
+    if asked:
         fewer, more = pixels - over, pixels - over + patch
         raise ValueError(
             f"images of {pixels} pixels a side cannot be cut into whole patches of {patch}: the "
             f"model would not see the last {over}, or not be built; give --image-size {fewer} or "
             f"{more}"
         )
-
-
-def _of_patches(recipe: Recipe) -> list[str]:
-    """What is assumed where images of the model's own size cannot be cut into whole patches;
-    ValueError where they are smaller than one."""
-    pixels, least = recipe.training.image_size, getattr(recipe.architecture, "patch_size", 0)
-    if pixels is not None and pixels < least:
-        raise ValueError(
-            f"images of {pixels} pixels a side are smaller than the model's patches of {least}; "
-            f"give --image-size {least} or more"
-        )
-    patch = _patch(recipe.architecture)
-    over = pixels % patch if pixels is not None and patch else 0
-    unseen = (
+    return [
         f"the last {over} of {pixels} pixels a side unseen: they fill no whole patch of {patch}"
-    )
-    return [unseen] if over else []
-
-
-def _patch(architecture: Architecture | None) -> int:
-    """Pixels a side of the patches, of which only whole ones count; 0: none."""
-    return architecture.patch_size if isinstance(architecture, Vit | TimmModel) else 0
+    ]

@@ -12,7 +12,6 @@ so a feed-forward layer keeps half as many elements (docs/measurements.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from bench_runner.models.architecture import Architecture, ModelType
@@ -53,33 +52,46 @@ def timed_arguments(
     return found | _window_arguments(kind, content, layers, where)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dropped:
-    """Of what some elements are dropped."""
-
-    hidden: bool
-    """Behind each attention and each feed-forward layer."""
-    scores: bool
-    embeddings: bool
-    inner: bool
-    """Inside the feed-forward layers."""
-
-
-def drops(kind: ModelType, arguments: Mapping[str, Any], *, where: str) -> Dropped:
-    """Of what some is dropped. Raises ValueError that begins with ``where`` and the key."""
+def dropped_parts(kind: ModelType, arguments: Mapping[str, Any], *, where: str) -> dict[str, bool]:
+    """Whether some elements are dropped behind attention and feed-forward layers (``hidden``), of
+    ``scores``, behind ``embeddings`` and in feed-forward layers (``inner``). Raises ValueError that
+    begins with ``where`` and the key."""
     _refuse_left_out_layers(kind, arguments, where)
     said = {
         key: (usual if arguments.get(key) is None else _share(key, arguments[key], where)) > 0
         for key, usual in _dropout_keys(kind).items()
     }
-    keys = kind.dropout
-    hidden = said.get(keys.get("hidden", ""), False)
-    return Dropped(
-        hidden=hidden,
-        scores=said.get(keys.get("scores", ""), False),
-        embeddings=said[keys["embeddings"]] if "embeddings" in keys else hidden,
-        inner=said.get(keys.get("inner", ""), False),
-    )
+    parts = {
+        part: said.get(kind.dropout.get(part, ""), False) for part in ("hidden", "scores", "inner")
+    }
+    first = "embeddings" if "embeddings" in kind.dropout else "hidden"
+    return parts | {"embeddings": said.get(kind.dropout.get(first, ""), False)}
+
+
+def drops(
+    model: Architecture, arguments: Mapping[str, Any], tokens: int, scores: float, *, where: str
+) -> tuple[float, float]:
+    """Elements, a sample, that pass through a dropout in all, as the library's code has it, and of
+    its ``scores`` those that do. Raises ValueError that begins with ``where`` and the key."""
+    parts = dropped_parts(model.kind, arguments, where=where)
+    scores = scores if parts["scores"] else 0.0
+    if isinstance(model, EncoderDecoder):
+        written, hidden = model.written(tokens), model.hidden_size
+        readers, writers = model.num_hidden_layers, model.num_decoder_layers
+        # T5 drops what leaves its last layers, too.
+        ends = (tokens + written) * hidden * (2 if model.relative_positions else 1)
+        layers = (2 * tokens * readers + 3 * written * writers) * hidden
+        inner = tokens * readers * model.intermediate_size + written * writers * model.decoder_inner
+    elif isinstance(model, Transformer):
+        ends = tokens * model.hidden_size
+        inner = tokens * model.num_hidden_layers * model.intermediate_size
+        layers = ends * model.num_hidden_layers * (1 if model.half_dropout else 2)
+        ends = ends if model.embeddings_dropped else 0
+    else:
+        return 0.0, scores  # of images the fit tells by their family what a step takes
+    return float(
+        ends * parts["embeddings"] + layers * parts["hidden"] + inner * parts["inner"]
+    ), scores
 
 
 def _dropout_keys(kind: ModelType) -> dict[str, float]:
@@ -109,26 +121,6 @@ def _share(key: str, value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
         raise ValueError(f"{where} '{key}': is {shown(value)}; write a number from 0 to below 1")
     return float(value)
-
-
-def dropped_elements(model: Architecture, tokens: int, dropped: Dropped) -> float:
-    """Elements, a sample, that pass through a dropout in all: behind the embeddings, each attention
-    and each feed-forward layer and inside these, as the library's code has it."""
-    if isinstance(model, EncoderDecoder):
-        written, hidden = model.written(tokens), model.hidden_size
-        readers, writers = model.num_hidden_layers, model.num_decoder_layers
-        # T5 drops what leaves its last layers, too.
-        ends = (tokens + written) * hidden * (2 if model.relative_positions else 1)
-        layers = (2 * tokens * readers + 3 * written * writers) * hidden
-        inner = tokens * readers * model.intermediate_size + written * writers * model.decoder_inner
-    elif isinstance(model, Transformer):
-        ends = tokens * model.hidden_size
-        inner = tokens * model.num_hidden_layers * model.intermediate_size
-        layers = ends * model.num_hidden_layers * (1 if model.half_dropout else 2)
-        ends = ends if model.embeddings_dropped else 0
-    else:
-        return 0.0  # of images the fit tells by their family what a step takes
-    return float(ends * dropped.embeddings + layers * dropped.hidden + inner * dropped.inner)
 
 
 def _window_arguments(

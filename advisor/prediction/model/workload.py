@@ -7,11 +7,11 @@ Prediction works on columns of these numbers, so that a hundred thousand cost wh
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from advisor.prediction.model.shapes import shape_of, unfilled_flops
-from advisor.prediction.model.timed_keys import dropped_elements, drops, masked_share, rectified
+from advisor.prediction.model.timed_keys import drops, masked_share, rectified
 from bench_runner.models.architecture import Architecture
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Swin
@@ -52,9 +52,9 @@ class Workload:
     convolution_flops: float
     """Those of them of convolutions that share their weights among channels: cuDNN's kernels, which
     take TF32 unless they are told not to."""
-    expert_flops: float
+    expert_flops: float = 0.0
     """Those of the experts that a router chose for the tokens, a sample."""
-    expert_products: float
+    expert_products: float = 0.0
     """How many products a pass makes of them, one an expert: forward and backward."""
     unfilled_flops: float
     """What the multiprocessors that a weight's gradient leaves idle could have done, a sample."""
@@ -63,17 +63,17 @@ class Workload:
     layer_elements: float
     """What the layers keep for the backward pass, a sample."""
     logit_elements: float
-    score_elements: float
+    score_elements: float = 0.0
     """Attention scores, a sample: written to memory only where attention is not fused."""
-    expert_elements: float
+    expert_elements: float = 0.0
     """Those of `layer_elements` that go to experts and come back."""
-    scan_elements: float
+    scan_elements: float = 0.0
     """What runs outside matrix units: states of a recurrence, taps of depthwise convolutions."""
-    normed_pixels: float
+    normed_pixels: float = 0.0
     """Of batch norms: the positions, a sample, of which each channel's statistics are taken."""
-    grouped_elements: float
+    grouped_elements: float = 0.0
     """What convolutions in groups of channels write, a sample."""
-    copied_elements: float
+    copied_elements: float = 0.0
     """Those of `layer_elements` that are kept because an activation overwrites them: where a
     compiler writes the kernel, it computes them anew."""
     dropped_elements: float
@@ -82,7 +82,7 @@ class Workload:
     """Attention scores, a sample, of which some are dropped, over the full square."""
     masked_share: float
     """Of the layers, those whose attention has a mask written out."""
-    causal: bool
+    causal: bool = False
     fused_attention: bool
     """Whether free-lunch settings bring a fused attention kernel."""
     always_fused: bool
@@ -149,23 +149,22 @@ def workload_of(recipe: Recipe) -> Workload:
     where = f"recipe '{recipe.recipe_id}', architecture key"
     relu = rectified(architecture, arguments, where=where)
     shape = shape_of(architecture, length, rectified=relu)
-    if shape.expert_products and training.precision == "fp16":
+    if shape.get("expert_products") and training.precision == "fp16":
         raise ValueError(
             "experts in FP16 are not predicted: torch has a grouped product of BF16 alone, and "
             "with a loop in its place an H100 took 1.8 to 6 times as long; ask with --precision "
             "bf16"
         )
     forward = count.model
-    dropped = drops(kind, arguments, where=where)
+    tokens, scores = shape["tokens"], shape.get("score_elements", 0.0)
+    dropped, dropped_scores = drops(architecture, arguments, tokens, scores, where=where)
     held, adapters, parameters = 0.0, 0.0, count.parameters
     if training.adapter_rank is not None:
         held = float(parameters)
-        added, adapters = adapters_of(architecture, shape.tokens, training.adapter_rank)
+        added, adapters = adapters_of(architecture, tokens, training.adapter_rank)
         parameters += added
-    kept = asdict(shape)
-    del kept["masked"]
     return Workload(
-        **kept,
+        **shape,
         frozen=held,
         frozen_bytes=QUANTISED_BYTES if training.weight_bits == 4 else 2.0,
         adapter_elements=adapters,
@@ -177,15 +176,15 @@ def workload_of(recipe: Recipe) -> Workload:
         parameters=parameters,
         logit_width=architecture.embedding_size
         if isinstance(architecture, Transformer | EncoderDecoder)
-        else shape.width,
+        else shape["width"],
         linear_flops=float(forward.matmul + forward.convolution),
-        convolution_flops=float(forward.convolution - 2.0 * shape.scan_elements)
+        convolution_flops=float(forward.convolution - 2.0 * shape.get("scan_elements", 0.0))
         if recipe.family in IMAGE_FAMILIES
         else 0.0,
         unfilled_flops=unfilled_flops(architecture, length),
         attention_flops=float(forward.attention_full),
-        dropped_elements=dropped_elements(architecture, shape.tokens, dropped),
-        dropped_scores=shape.score_elements if dropped.scores else 0.0,
+        dropped_elements=dropped,
+        dropped_scores=dropped_scores,
         masked_share=masked_share(architecture, arguments, length, where=where),
         # No fused kernel adds a bias that is learnt, as T5's of its positions are.
         fused_attention=support.attention != "eager"
@@ -197,7 +196,9 @@ def workload_of(recipe: Recipe) -> Workload:
         compiles=support.compile,
         checkpoints=support.activation_checkpointing,
         fusible=support.attention == "eager" and support.compile and kind.attention == "sdpa",
-        labelled=MASKED_SHARE if recipe.family == "encoder" and shape.masked else 1.0,
+        labelled=MASKED_SHARE
+        if recipe.family == "encoder" and not isinstance(architecture, EncoderDecoder)
+        else 1.0,
         fuses_loss=fuses_loss(recipe),
         wide_scores=isinstance(architecture, Transformer) and architecture.wide_scores,
         unlike=_unlike(architecture),

@@ -85,21 +85,27 @@ def chip_of(gpu: Gpu) -> Chip:
     """A GPU of the catalogue as prediction sees it."""
     pcie = _PCIE_GB_S.get(gpu.architecture or "", _OLDEST_PCIE_GB_S)
     switched = any(form in gpu.form_factor for form in _SWITCHED_FORMS)
+    capability, load = gpu.compute_capability or "", gpu.fp32_tflops
+    generation = capability or gpu.architecture or gpu.name
+    if load is not None and capability and (capability in _WIDE or float(capability) >= 9.0):
+        load /= 2
     tf32 = gpu.tf32_tflops
     if tf32 is None and gpu.vendor == "NVIDIA" and gpu.bf16_tflops is not None:
         # Tensor cores that know BF16 run TF32 at half its rate (NVIDIA's Ampere white paper), as
         # in every row of the catalogue that has both.
         tf32 = gpu.bf16_tflops / 2
-    if tf32 is None and (gpu.compute_capability or "").partition(".")[0] in ("7", "6"):
+    if tf32 is None and capability.partition(".")[0] in ("7", "6"):
         tf32 = gpu.fp32_tflops  # older tensor cores know no TF32: settings that ask for it get FP32
     # NVLink figures count both ways; of one way, collectives reach some three quarters.
     linked = None if gpu.nvlink_gb_s is None else gpu.nvlink_gb_s / 2 * 0.75
     if switched:
         group = linked or pcie
-    elif _has_peer_access(gpu):
+    elif "consumer" not in gpu.form_factor:
         group = pcie * PEER_SHARE
     else:
-        group = pcie / 4  # staged in host memory, in and out, by several GPUs at once
+        # GeForce cards' drivers refuse peer access since Turing: staged in host memory, in and out,
+        # by several GPUs at once.
+        group = pcie / 4
     return Chip(
         gpu_id=gpu.gpu_id,
         name=gpu.name,
@@ -110,24 +116,19 @@ def chip_of(gpu: Gpu) -> Chip:
         tf32_tflops=tf32,
         fp16_tflops=gpu.fp16_tflops,
         bf16_tflops=gpu.bf16_tflops,
-        load_tflops=_load_tflops(gpu),
-        tap_tflops=_tap_tflops(gpu),
+        load_tflops=load,
+        tap_tflops=load / 2 if load is not None and capability in _FEW_LOAD_UNITS else load,
         pcie_gb_s=pcie,
         group_gb_s=group,
         switched=switched,
         measured_vendor=gpu.vendor == "NVIDIA",
-        generation=_generation(gpu),
+        generation=_ALIKE.get(generation, generation),
         reach=_reach(gpu),
         half_rate=gpu.vendor == "NVIDIA" and "consumer" in gpu.form_factor,
-        large_cache=(gpu.compute_capability or "") in _LARGE_CACHE,
-        tensor_memory=(gpu.compute_capability or "").partition(".")[0] in ("9", "10")
+        large_cache=capability in _LARGE_CACHE,
+        tensor_memory=capability.partition(".")[0] in ("9", "10")
         or (gpu.compute_capability is None and "superchip" in gpu.form_factor),
     )
-
-
-def _generation(gpu: Gpu) -> str:
-    capability = gpu.compute_capability or gpu.architecture or gpu.name
-    return _ALIKE.get(capability, capability)
 
 
 _ALIKE = {"10.3": "10.0"}
@@ -210,33 +211,14 @@ PEER_SHARE = 0.45
 (kenhanabusa/blackwell-power-limit-bench, 60184ff)."""
 
 
-def _has_peer_access(gpu: Gpu) -> bool:
-    """GeForce cards since Turing reach each other through the host's memory alone: their drivers
-    refuse peer access."""
-    return "consumer" not in gpu.form_factor
-
-
 _WIDE = ("8.6", "8.7", "8.9")
 """Compute capabilities with 128 FP32 lanes a multiprocessor; so have those from 9.0 on (CUDA C++
 Programming Guide, arithmetic instructions)."""
 
 
-def _load_tflops(gpu: Gpu) -> float | None:
-    capability = gpu.compute_capability
-    if gpu.fp32_tflops is None or capability is None:
-        return gpu.fp32_tflops
-    wide = capability in _WIDE or float(capability) >= 9.0
-    return gpu.fp32_tflops / 2 if wide else gpu.fp32_tflops
-
-
 _FEW_LOAD_UNITS = ("7.5", "8.6", "8.7", "8.9", "12.0")
 """Compute capabilities with 16 load units a multiprocessor; the large chips of their years (V100,
 A100, H100) have 32 (NVIDIA's white papers on each)."""
-
-
-def _tap_tflops(gpu: Gpu) -> float | None:
-    rate = _load_tflops(gpu)
-    return rate / 2 if rate is not None and gpu.compute_capability in _FEW_LOAD_UNITS else rate
 
 
 _TWINS = {"B300": "B200"}
