@@ -1,6 +1,6 @@
 """What a fit leaves behind: a few hundred numbers, versioned, as JSON.
 
-`tools/fit/refit.py` makes it with scipy; reading it needs none (`Fitted.from_json`).
+`tools/fit/refit.py` makes it with scipy; reading it needs none (`shipped_fit`).
 """
 
 from __future__ import annotations
@@ -136,24 +136,6 @@ class Fitted:
         for i, row in enumerate(self.effect_covariance):
             result[i, : i + 1] = result[: i + 1, i] = row
         return result * COVARIANCE
-
-    @staticmethod
-    def from_json(text: str) -> Fitted:
-        """The reverse; ValueError where the text is something else or of another version."""
-        import msgspec  # what ranks loads none of it
-
-        try:
-            fitted = msgspec.json.decode(text, type=Fitted)
-        except msgspec.DecodeError as error:
-            raise ValueError(
-                f"the fitted prediction cannot be read ({error}); rebuild the store to fit it again"
-            ) from None
-        if fitted.version != VERSION:
-            raise ValueError(
-                f"the fitted prediction is of version {fitted.version}, this program reads "
-                f"{VERSION}; rebuild the store to fit it again"
-            )
-        return fitted
 
 
 def lower_triangle(matrix: Floats) -> tuple[tuple[int, ...], ...]:

@@ -15,14 +15,19 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from advisor.prediction.model.own_model import LARGEST_TEXT, OwnModel, from_text, name_of_own
+from advisor.prediction.model.own_model import (
+    LARGEST_TEXT,
+    OwnModel,
+    definition,
+    model_from,
+    name_of_own,
+)
 from advisor.prediction.physics.chip import Chip, chip_of
 from advisor.typed_input import shown
 from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
 from bench_runner.own_command.own_run import OwnRun
 from bench_runner.records.record_checks import is_name
 from bench_runner.typed_numbers import NORMAL_90, percent, plain
-from bench_runner.untrusted_text import OutsideError, json_outside
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.load import load_catalog
@@ -126,17 +131,13 @@ def text_hash(own: OwnTraining) -> str:
 
 def read_definition(text: object) -> OwnModel | OwnTraining:
     """What a row of models describes. Raises ValueError of one line."""
-    if not isinstance(text, str) or '"own_training"' not in text[:20]:
-        return from_text(text)
-    if len(text) > LARGEST_TEXT:
-        raise ValueError(f"the definition is no text of at most {LARGEST_TEXT:,} letters")
+    content = definition(text)
+    if "own_training" not in content:
+        return model_from(content)
     try:
-        content = json_outside(text)
         return _read(content)
-    except OutsideError as error:
-        raise ValueError(f"the definition {error}") from None
-    except (KeyError, TypeError, RecursionError, json.JSONDecodeError):
-        raise ValueError(f"the definition {shown(text)} is no measured training") from None
+    except (KeyError, TypeError, AttributeError):
+        raise ValueError(f"the definition {shown(str(text))} is no measured training") from None
 
 
 def _read(content: Any) -> OwnTraining:

@@ -60,9 +60,12 @@ FOREIGN = {"own": 0.0, "others": 0.3}
 A judgement; nothing is computed from it."""
 
 
+@cache
 def shipped_fit() -> Fitted:
     """The fit in fitted.json."""
-    return Fitted.from_json(FITTED.read_text(encoding="utf-8"))
+    import msgspec  # what ranks loads none of it
+
+    return msgspec.json.decode(FITTED.read_bytes(), type=Fitted)
 
 
 def prediction_source(fitted: Fitted) -> Source:

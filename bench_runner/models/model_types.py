@@ -188,7 +188,11 @@ def _refuse_two_values(keys: tuple[str, ...], arguments: Mapping[str, Any], wher
 def _checked(described: type[Architecture], name: str, default: Any, value: Any) -> Any:
     if name in described.choices:
         choices = described.choices[name]
-        if name == "pos_att_type" and isinstance(value, list) and all(map(_is_text, value)):
+        if (
+            name == "pos_att_type"
+            and isinstance(value, list)
+            and all(isinstance(each, str) for each in value)
+        ):
             value = "|".join(value)  # as the library writes it
         if value not in choices:
             raise ValueError(f"is {_shown(value)}; write one of {', '.join(map(repr, choices))}")
@@ -217,10 +221,6 @@ def _checked(described: type[Architecture], name: str, default: Any, value: Any)
     if name == "time_step_rank" and value == "auto":
         return 0
     return whole(value, most, described.least.get(name, 1))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def whole(value: object, most: int, least: int = 1) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -33,18 +34,11 @@ def test_a_faster_time_of_one_s_own_lifts_the_bound(
 def test_a_fit_is_small_and_survives_json(fitted: Fitted) -> None:
     text = to_json(fitted)
     assert len(text) < 450_000 and "\n" not in text
-    again = Fitted.from_json(text)
+    again = msgspec.json.decode(text, type=Fitted)
     assert to_json(again) == text
     before = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, fitted).training_days
     after = predict(WORKLOADS["pythia-1b"], CHIPS["H100"], 8, again).training_days
     assert after == pytest.approx(before, rel=1e-4)
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 1}', "null", '{"version": 99}'])
-def test_a_broken_or_newer_fit_is_one_line(text: str) -> None:
-    with pytest.raises(ValueError, match="rebuild the store") as caught:
-        Fitted.from_json(text)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_same_evidence_gives_the_same_fit(

@@ -55,11 +55,10 @@ class Mean:
     def __init__(self, observations: Sequence[Observation], costs: MemoryCosts) -> None:
         import numpy as np
 
-        self.observations = observations
-        self.columns = columns = columns_of(observations)
-        self.naive = np.array([o.method == "naive" for o in observations], dtype=bool)
+        columns = columns_of(observations)
+        naive = np.array([o.method == "naive" for o in observations], dtype=bool)
         ours = np.array([o.software != "plain" for o in observations], dtype=bool)
-        self.rows = Rows(columns, self.naive, ours)
+        self.rows = Rows(columns, naive, ours)
         host_gib = np.array([o.host_gib for o in observations])
         pools = [options_for(*_pool(o)) for o in observations]
         given = [() if o.option is None else (o.option,) for o in observations]
@@ -67,7 +66,7 @@ class Mean:
         # nothing fits, and it was measured.
         order = [NAIVE, *OPTIONS, *(option for options in (*pools, *given) for option in options)]
         self.options = [*dict.fromkeys(order)]
-        terms, wires, fits, sizes = [], [], [], []
+        terms, wires, fits = [], [], []
         for option in self.options:
             micro = micro_batch(option, columns, costs, host_gib)
             usable = np.array([option in options for options in pools]) & (micro > 0)
@@ -80,7 +79,6 @@ class Mean:
             terms.append(np.stack(of_option, axis=1))
             wires.append(wire)
             fits.append(usable)
-            sizes.append(micro)
         self.choices = [
             (
                 choice,
@@ -89,16 +87,14 @@ class Mean:
             )
             for choice in CHOICES
         ]
-        self.micro = np.stack(sizes, axis=1)
         self.terms = np.stack(terms, axis=1)  # rows x options x terms
         self.terms *= 1.0 + columns.wait[:, None, None]  # several machines wait for each other
         self.wires = np.stack(wires, axis=1)
         self.usable = np.stack(fits, axis=1)
         # A row that fits nowhere by the memory model, and was measured, ran all the same.
         nowhere = ~self.usable.any(axis=1)
-        self.fits = ~nowhere
-        self.usable[nowhere & self.naive, 0] = True
-        self.usable[nowhere & ~self.naive, 1] = True
+        self.usable[nowhere & naive, 0] = True
+        self.usable[nowhere & ~naive, 1] = True
         self.term_factor = term_factors(self.rows)
         self.having = [(share, share.of(self.rows)) for share in SHARES]
 

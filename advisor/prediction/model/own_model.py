@@ -103,8 +103,8 @@ def to_text(own: OwnModel) -> str:
     return text
 
 
-def from_text(text: object) -> OwnModel:
-    """The model that a definition describes. Raises ValueError of one line."""
+def definition(text: object) -> dict[str, Any]:
+    """What a definition holds. Raises ValueError of one line."""
     if not isinstance(text, str) or len(text) > LARGEST_TEXT:
         raise ValueError(f"the definition is no text of at most {LARGEST_TEXT:,} letters")
     try:
@@ -115,6 +115,16 @@ def from_text(text: object) -> OwnModel:
         raise ValueError(f"the definition {shown(text)} is not JSON") from None
     if not isinstance(content, dict):
         raise ValueError(f"the definition {shown(text)} holds no object")
+    return content
+
+
+def from_text(text: object) -> OwnModel:
+    """The model that a definition describes. Raises ValueError of one line."""
+    return model_from(definition(text))
+
+
+def model_from(content: dict[str, Any]) -> OwnModel:
+    """As `from_text`, of what the definition holds."""
     parameters = content.pop("parameters", None)
     architecture = content.get("architecture")
     named = {*architecture} & {"config_class", "timm"} if isinstance(architecture, dict) else ()

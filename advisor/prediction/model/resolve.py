@@ -49,16 +49,11 @@ def resolve(
     if model.endswith(".toml"):
         return train(_recipe_of(typed_path(model)), ask)
     hub = _HUB.match(model)
-    if hub and hub["timm"] and timm_model(hub["timm"]) is not None:
-        raise ValueError(
-            f"{shown(model)} is a name of a hub, and nothing is fetched here; write the timm name "
-            f"{hub['timm']}"
-        )
     if hub or (_HUB_LIKE.fullmatch(model) and not Path(model).parent.is_dir()):
-        raise ValueError(
-            f"{shown(model)} is a name of a hub, and nothing is fetched here; download its "
-            "config.json and give the path"
-        )
+        mend = "download its config.json and give the path"
+        if hub and hub["timm"] and timm_model(hub["timm"]) is not None:
+            mend = f"write the timm name {hub['timm']}"
+        raise ValueError(f"{shown(model)} is a name of a hub, and nothing is fetched here; {mend}")
     if model and (model.endswith(".json") or "/" in model) and not model.startswith("timm/"):
         return target_of_config(_config_path(Path(model)), ask)
     kept = {each.recipe.recipe_id: each for each in own()}

@@ -177,7 +177,8 @@ def uncounted(
             return "layer_types", words
         said = content.get("num_hidden_layers")
         if isinstance(said, int) and said != len(layers):
-            return "layer_types", f"names {len(layers)} layers, num_hidden_layers says {said}"
+            names = f"names {len(layers)} layers, num_hidden_layers says {said}"
+            return "layer_types", f"{names}; write one a layer"
     for families, refusal in _refused():
         key = refusal.key.partition(".")[0]
         if family in families and key not in known and refusal.refuses(content):
