@@ -295,7 +295,7 @@ starved = st.builds(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(machines)
 def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) -> None:
     candidates = settings_tried.whole_space(DECODER, machine.gpus, flash=False)
@@ -303,7 +303,7 @@ def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) 
     assert machine.trials <= len(candidates) / 10
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(starved)
 def test_of_the_papers_space_each_is_tried_or_left_out_and_the_best_is_found(
     machine: Machine,

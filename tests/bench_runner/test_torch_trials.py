@@ -185,16 +185,6 @@ def test_two_processes_shard_and_the_winner_trains(
     assert len(record.environment["step_s_by_rank"]) == 2
 
 
-def test_what_does_not_fit_at_all_is_infeasible_with_its_reason(tmp_path: Path) -> None:
-    code, _ = run(tmp_path, "run", "--settings", "naive", "--fault", '{"oom_above": 0}')
-    assert code == 1
-    (record,) = journal.read(tmp_path / "records.jsonl")
-    assert record.status == "infeasible"
-    assert record.reason is not None
-    assert "micro-batch 1" in record.reason
-    assert record.training_days is None
-
-
 def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
     code, _ = run(
         tmp_path,
@@ -207,17 +197,6 @@ def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
     assert record.reason is not None
     assert "time limit" in record.reason
     assert "log_tail" in record.environment
-    assert survivors(tmp_path) == []
-
-
-def test_a_rank_that_dies_is_a_row_with_its_reason(tmp_path: Path) -> None:
-    code, _ = run(
-        tmp_path, "run", "--gpus", "2", "--settings", "naive", "--fault", '{"die_rank": 0}'
-    )
-    assert code == 1
-    (record,) = journal.read(tmp_path / "records.jsonl")
-    assert record.status == "failed"
-    assert record.reason == "the process group ended with exit code 1 and no result"
     assert survivors(tmp_path) == []
 
 

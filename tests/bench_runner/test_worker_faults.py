@@ -134,3 +134,5 @@ def test_a_rank_that_the_kernel_killed_is_said_to_be_killed(
     # One that failed for a reason of its own is not.
     worker.append(f"say({lost}); print('failed (exitcode: 78) local_rank: 0'); sys.exit(1)")
     assert run(tmp_path).reason == "RuntimeError: Connection closed by peer"
+    worker.append("sys.exit(1)")
+    assert run(tmp_path).reason == "the process group ended with exit code 1 and no result"

@@ -81,12 +81,6 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     assert not any(host.kind == "owned" for host in look(Store(own_store)).hosts())
 
 
-def test_a_cpu_is_no_machine_to_rank(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path, device="cpu", gpu_count=1)
-    assert plan.owned_host() is None
-    assert plan.remarks()
-
-
 def test_a_gpu_that_no_catalogue_knows_is_said_to_have_no_rank(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -93,7 +93,7 @@ def seconds_until_gone(tag: str) -> float:
     return time.monotonic() - began
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_benchmark_ends_with_whoever_asked_for_it(
     tag: str, tmp_path: Path, number: signal.Signals
 ) -> None:

@@ -11,7 +11,6 @@ import pytest
 
 from advisor.benchmark.measurement_request import look_here
 from advisor.benchmark.progress import (
-    NOT_TRIED,
     TIME,
 )
 from advisor.benchmark.runner_process import Run
@@ -24,18 +23,6 @@ from tests.store_for_tests import look
 pytestmark = pytest.mark.usefixtures("two_fake_gpus")
 
 # How runs end
-
-
-def test_cancelling_keeps_what_was_finished(own_store: Path, tmp_path: Path) -> None:
-    plan = planned(own_store, tmp_path)
-    run, recorder, progress = measure(plan, "hang", cancel_at="trial-started")
-    assert run.ending().kind == "cancelled"
-    assert run.is_cancelled
-    assert recorder.kept == 2
-    states = [row.state for row in progress.rows.values()]
-    assert states[0] == TIME
-    assert set(states[1:]) == {NOT_TRIED}
-    assert len(look(Store(own_store)).times("pythia-160m", origin="local")) == 2
 
 
 def test_a_deaf_runner_and_its_child_in_another_session_are_killed(

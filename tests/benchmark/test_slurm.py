@@ -207,37 +207,6 @@ def test_a_job_is_submitted_followed_and_merged_by_one_command(
     assert merge_job(Store(own_store), job)[1] == 0
 
 
-def test_without_submit_the_lines_to_type_are_told_and_work(
-    cluster: Path, own_store: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    folder = tmp_path / "a job's folder"
-    words = [
-        *ASKED,
-        "--partition",
-        "gpu",
-        "--python",
-        stand_in(tmp_path, "good"),
-        "--cpus-per-gpu",
-        "1",
-        "--gpu-type",
-        "h100",
-    ]
-    words += ["--folder", str(folder), "--store", str(own_store)]
-    assert main(words) == 0
-    lines = [line.strip() for line in capfd.readouterr().err.splitlines() if line.startswith("  ")]
-    assert len(lines) == 3
-    done = subprocess.run(["bash", "-c", lines[0]], capture_output=True, text=True, check=True)
-    number = done.stdout.split()[-1]
-    until(lambda: slurm.look(number).has_ended, "the job did not end")
-    assert slurm.look(number).state == "COMPLETED"
-    merge = f'cd "{folder}" && {sys.executable} -m {lines[2]} --store "{own_store}"'
-    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
-    done = subprocess.run(
-        ["bash", "-c", merge], capture_output=True, text=True, check=True, env=environment
-    )
-    assert "23 new rows" in done.stderr
-
-
 def test_what_the_cluster_cannot_give_is_refused_with_its_own_reason(
     cluster: Path, own_store: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
