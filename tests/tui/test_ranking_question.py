@@ -28,6 +28,7 @@ from tests.tui.program import (
     running,
     settled,
     type_into,
+    until,
 )
 
 
@@ -274,7 +275,8 @@ class TestAssumptions:
             await settled(pilot)
             assert rows(pilot) == ours
             await pilot.resize_terminal(120, 40)
-            assert screen.query_one("#question").region.height == 2
+            question = screen.query_one("#question")
+            await until(pilot, lambda: question.region.height == 2, "two lines")
 
     async def test_a_wrong_value_keeps_the_page(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
