@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.build_words import gpus_words
-from advisor.answers.ranking.verdict import verdict
+from advisor.answers.ranking.verdict import Verdict
 from advisor.answers.wording import chance_words, counted_days
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.interval_comparison import chance_within
@@ -58,18 +58,18 @@ def test_the_odds_in_words_are_those_of_the_column(per_cent: int) -> None:
 
 
 def test_nothing_fits_names_the_nearest_that_is_sold(pythia: Candidates) -> None:
-    slow = verdict(rank(pythia, Question(budget_usd=Decimal(40_000), max_days=10.0)))
+    slow = Verdict(rank(pythia, Question(budget_usd=Decimal(40_000), max_days=10.0)))
     inside = [i for i in pythia.by_days if pythia.cents[i] <= 4_000_000]
     sold = next(i for i in inside if pythia.offered[i])
     assert slow.in_budget == sold
     assert f"{gpus_words(pythia.builds[sold])} " in slow.sentence
     assert counted_days(pythia.days[sold]) in slow.sentence
     empty = Candidates(pythia.model, (), (), {}, "sound")
-    assert verdict(rank(empty, Question())).first is None
+    assert Verdict(rank(empty, Question())).first is None
     build = pythia.builds[pythia.by_days[0]]
     held = make_best(make_time(build.gpu.gpu_id, build.gpu_count, None))
     small = Candidates(pythia.model, (build,), (held,), {}, "sound")
-    assert "too little memory" in verdict(rank(small, Question())).sentence
+    assert "too little memory" in Verdict(rank(small, Question())).sentence
 
 
 def test_where_nothing_is_sold_that_keeps_the_limits_the_nearest_on_sale_is_named(
@@ -92,7 +92,7 @@ def test_where_nothing_is_sold_that_keeps_the_limits_the_nearest_on_sale_is_name
     )
     dear = cheapest(days, offered=True)
     budget = pythia.cents[dear] // 100 - 1
-    found = verdict(rank(pythia, Question(budget_usd=Decimal(budget), max_days=days)))
+    found = Verdict(rank(pythia, Question(budget_usd=Decimal(budget), max_days=days)))
     assert found.first is not None and found.first.availability != "orderable"
     slow = next(i for i in sold if pythia.cents[i] <= budget * 100)
     assert (found.in_time, found.in_budget) == (dear, slow)
@@ -105,7 +105,7 @@ def test_where_nothing_is_sold_that_keeps_the_limits_the_nearest_on_sale_is_name
 def test_more_money_names_the_cheapest_that_is_faster_beyond_the_doubt(pythia: Candidates) -> None:
     for budget in (10_000, 20_000, 40_000, 100_000):
         ranking = rank(pythia, Question(budget_usd=Decimal(budget)))
-        i = verdict(ranking).more_money
+        i = Verdict(ranking).more_money
         if i is not None:
             assert pythia.cents[i] > budget * 100 and pythia.offered[i]
             assert all(pythia.days[i] < pythia.days[j] for j in ranking.order[: ranking.tied_rows])
@@ -121,7 +121,7 @@ def test_a_machine_that_is_there_is_not_bought(pythia: Candidates) -> None:
     key = ("server", host.host_id)
     free = quote._replace(kind="owned", price_usd=Decimal(0), vendor="already yours")
     mine = Candidates(pythia.model, (build._replace(host=host),), (best,), {key: free}, "sound")
-    sentence = verdict(rank(mine, Question())).sentence
+    sentence = Verdict(rank(mine, Question())).sentence
     assert sentence.startswith("Use your ")
     assert "$" not in sentence
 
@@ -140,6 +140,6 @@ def test_the_budget_is_kept_with_the_chance_that_the_price_interval_says(
             assert found[1:4] == pytest.approx([0.05, 0.5, 0.95], abs=1e-3)
     assert rank(pythia, Question()).budget_chance(pythia.by_cost[0]) is None
     row = rank(pythia, Question(budget_usd=Decimal(40_000)))
-    said = verdict(row)
+    said = Verdict(row)
     assert said.budget_chance is not None
     assert ("Its price may have moved" in said.sentence) == (said.budget_chance < 0.75)

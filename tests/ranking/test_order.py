@@ -20,7 +20,7 @@ from advisor.answers.build.one_build import one_build, place_words
 from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.rank_answer import table_lines
 from advisor.answers.ranking.rank_json_csv import ranking_csv, ranking_object
-from advisor.answers.ranking.verdict import verdict
+from advisor.answers.ranking.verdict import Verdict
 from advisor.costs.amount_words import usd_rounded
 from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import ABOUT, Candidates
@@ -121,7 +121,7 @@ def test_every_surface_has_the_same_first_row(
     )
     ranking = rank(candidates, question)
     check_rows(ranking)
-    said = verdict(ranking)
+    said = Verdict(ranking)
     exported = ranking_object(
         ranking, (), CandidatesKey(candidates.model.recipe_id, "latest", "sound")
     )

@@ -207,16 +207,15 @@ def cost_text(costs: BuildCosts, width: int, *, details: bool) -> str:
     # Of a machine that is there all of it may be nothing: then that is said.
     counted = [row for row in terms if details or row["life_usd"] != 0 or row["term"] == "whole"]
     columns = ("", f"{own.terms.lifetime_years:f} years", "a year", "a run")
-    amounts = [
-        (
-            row["term"],
-            _usd(row["life_usd"]),
-            _usd(row["year_usd"]),
-            _usd(row["experiment_usd"], costs.mark if row["experiment_usd"] else ""),
-        )
+    table = [
+        {
+            "": row["term"],
+            columns[1]: _usd(row["life_usd"]),
+            "a year": _usd(row["year_usd"]),
+            "a run": _usd(row["experiment_usd"], costs.mark if row["experiment_usd"] else ""),
+        }
         for row in counted
     ]
-    table = [dict(zip(columns, cells, strict=True)) for cells in amounts]
     age, use = price_day_words(costs.priced_on, costs.as_of), own.terms.utilisation
     age = "yours already" if costs.build.host_owned else age
     trains = "all the time" if use == 1 else f"{percent(use)} of its life"
@@ -345,11 +344,12 @@ def _rests_on(costs: BuildCosts, evens: Sequence[BreakEven], width: int) -> list
         said += rental.url or rental.source_id
         one = "" if even.offer.times == 1 else " for one GPU"
         facts.append((even.offer.kind, f"median of {len(rates)}{one}: {said}"))
-        each = [
-            f"{written_provider(rate.provider)} {usd_and_cents(rate.price_per_hour_usd)}"
-            for rate in rates
-        ]
-        facts += [("", f"each an hour: {', '.join(each)}")] if len(each) > 1 else []
+        if len(rates) > 1:
+            each = (
+                f"{written_provider(rate.provider)} {usd_and_cents(rate.price_per_hour_usd)}"
+                for rate in rates
+            )
+            facts.append(("", f"each an hour: {', '.join(each)}"))
     label = max(len(name) for name, _ in facts) + 4
     options = {"subsequent_indent": " " * label, "break_long_words": False}
     lines = [

@@ -26,7 +26,6 @@ from advisor.answers.ranking.verdict import (
     days_of,
     measured_days,
     renting,
-    verdict,
 )
 from advisor.answers.wording import (
     OUTLET,
@@ -277,7 +276,7 @@ def _try_rented(
 
 def _helps(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey) -> list[Doubt]:
     """A price, more money, more days, renting, or two machines."""
-    candidates, question, found = ranking.candidates, ranking.question, verdict(ranking, rentals)
+    candidates, question, found = ranking.candidates, ranking.question, Verdict(ranking, rentals)
     limit, cents, said = question.max_days, candidates.cents, []
 
     def again(about: str, words: str, key: CandidatesKey = key, **changed: str | None) -> None:

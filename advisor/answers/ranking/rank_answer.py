@@ -12,7 +12,7 @@ from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
-from advisor.answers.ranking.verdict import verdict
+from advisor.answers.ranking.verdict import Verdict
 from advisor.answers.wording import TimeUnit, estimate_mark, percent_words, rank_words, time_unit
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
@@ -49,7 +49,7 @@ def rank_answer(
     """The answer, the best rows, and what to do next, each with its command."""
     width = max(width, NARROWEST)
     rentals = tuple(rentals)
-    blocks = [fill(verdict(ranking, rentals).sentence, width)]
+    blocks = [fill(Verdict(ranking, rentals).sentence, width)]
     if ranking.table:
         lines = table_lines(ranking, range(min(len(ranking.table), MOST_ROWS)), width)
         blocks.append("\n".join([*lines, *fill(_foot(ranking), width).splitlines()]))

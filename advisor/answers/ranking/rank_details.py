@@ -11,7 +11,7 @@ from advisor.answers.measure_commands import uneven_notes
 from advisor.answers.ranking.before_you_order import steps_of, steps_title
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
-from advisor.answers.ranking.verdict import SURE_ENOUGH, verdict
+from advisor.answers.ranking.verdict import SURE_ENOUGH, Verdict
 from advisor.answers.wording import (
     REASONS_COUNTED,
     chance_words,
@@ -45,7 +45,7 @@ def ranking_text(
     """The whole answer for a person: rows, offers, what to do, what is left out, the sources."""
     candidates, rows = answer.candidates, answer.rows()
     blocks = [
-        fill(verdict(answer, rentals).sentence, width),
+        fill(Verdict(answer, rentals).sentence, width),
         fill(headline(candidates, answer.question, str(key.prices)), width),
     ]
     if rows:

@@ -12,7 +12,7 @@ from advisor.answers.measure_commands import measure_build
 from advisor.answers.price_facts import machine_object, price_objects
 from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.question_words import typed_object
-from advisor.answers.ranking.verdict import days_of, verdict
+from advisor.answers.ranking.verdict import Verdict, days_of
 from advisor.answers.wording import (
     is_own_price,
     price_day,
@@ -175,7 +175,7 @@ def verdict_object(
     ranking: Ranking, rentals: Sequence[Rental], key: CandidatesKey
 ) -> dict[str, Any]:
     """The first line of the answer and what it rests on, for a script; exact figures."""
-    said, today, candidates = verdict(ranking, rentals), date.today(), ranking.candidates
+    said, today, candidates = Verdict(ranking, rentals), date.today(), ranking.candidates
     left_out, row = ranking.excluded_counts, said.first
     found: dict[str, Any] = {
         "sentence": said.sentence,

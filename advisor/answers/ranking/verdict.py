@@ -5,8 +5,7 @@ Every surface begins with it: the command line, JSON, the terminal program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -64,34 +63,114 @@ YEAR_DAYS = 366.0
 """Nobody rents a machine for longer than a year to train one model."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """The facts of an answer; builds are the candidates' indices."""
+    """The facts of an answer, also where nothing fits; builds are the candidates' indices."""
 
-    ranking: Ranking
-    first: RankedRow | None
-    """What the first row is shown with; None where no build answers."""
-    chance: float | None
-    """That it keeps the limit of days, 0 to 1; None where none was asked for."""
-    budget_chance: float | None
-    """That it still keeps the budget if it is ordered today, 0 to 1."""
-    as_good: tuple[int, ...]
-    """The other rows that cannot be told from the first."""
-    more_money: int | None
-    """The cheapest faster GPUs on sale that the budget does not pay; None where there are none."""
-    in_time: int | None
-    """Where nothing that can be ordered answers: the cheapest that keeps the days."""
-    in_budget: int | None
-    """And the fastest that the budget pays."""
-    rent: tuple[Decimal, int] | None
-    """And the cheapest run on rented GPUs that keeps the days, in US dollars."""
-    rent_first: BreakEven | None
-    """What the first row's GPUs cost by the hour, where that is cheaper by far."""
+    def __init__(self, ranking: Ranking, rentals: Iterable[Rental] = ()) -> None:
+        """``rentals`` are those that are known."""
+        self.ranking, self.rentals = ranking, tuple(rentals)
+        self.first = ranking.lead(0) if ranking.table else None
+        """What the first row is shown with; None where no build answers."""
+        self.orderable = self.first is not None and self.first.availability == "orderable"
+        self.as_good = tuple(row[0] for row in ranking.table[1 : ranking.tied_rows])
+        """The other rows that cannot be told from the first."""
+
+    @property
+    def chance(self) -> float | None:
+        """That it keeps the limit of days, 0 to 1; None where none was asked for."""
+        return None if self.first is None else self.ranking.chance(self.ranking.order[0])
+
+    @property
+    def budget_chance(self) -> float | None:
+        """That it still keeps the budget if it is ordered today, 0 to 1."""
+        return None if self.first is None else self.ranking.budget_chance(self.ranking.order[0])
+
+    @cached_property
+    def in_time(self) -> int | None:
+        """Where nothing that can be ordered answers: the cheapest that keeps the days."""
+        candidates, limit = self.ranking.candidates, self.ranking.question.max_days
+        return self._nearest(
+            i for i in candidates.by_cost if limit is None or candidates.days[i] <= limit
+        )
+
+    @cached_property
+    def in_budget(self) -> int | None:
+        """And the fastest that the budget pays."""
+        candidates, budget = self.ranking.candidates, self.ranking.budget_cents
+        return self._nearest(
+            i for i in candidates.by_days if budget is None or candidates.cents[i] <= budget
+        )
+
+    def _nearest(self, builds: Iterable[int]) -> int | None:
+        """The first of these that can be ordered; the first of all where none can be."""
+        if self.orderable:
+            return None
+        some, availability = list(builds), self.ranking.candidates.availability
+        sold = (i for i in some if availability[i] == "orderable")
+        return next(sold, some[0] if some else None)
+
+    @cached_property
+    def rent(self) -> tuple[Decimal, int] | None:
+        """And the cheapest run on rented GPUs that keeps the limit of days and is over within a
+        year, in US dollars; rather in one machine than on several with a GPU each."""
+        if self.orderable:
+            return None
+        candidates, limit = self.ranking.candidates, self.ranking.question.max_days
+        longest = YEAR_DAYS if limit is None else min(limit, YEAR_DAYS)
+        day, found = candidates.prices.as_of or date.today(), []
+        for i, *_ in candidates.configurations.values():
+            build, days = candidates.builds[i], candidates.days[i]
+            if build.machines > 1 or build.host_owned or days > longest:
+                continue  # offers are of one machine
+            for offer in rent_offers(self.rentals, build.gpu.gpu_id, build.gpu_count, today=day):
+                if offer.kind == "on-demand":
+                    usd = rented_usd(offer.price_per_hour_usd, days, Decimal(1))
+                    found.append((offer.times > 1, usd, i))
+        return min(found)[1:] if found else None
+
+    @cached_property
+    def rent_first(self) -> BreakEven | None:
+        """What the first row's GPUs cost by the hour, where that is cheaper by far. Of fine-tuning
+        and of the user's own program: who trains from scratch asks for a machine."""
+        model, row = self.ranking.candidates.model, self.first
+        if row is None or not self.orderable or row.build.host_owned:
+            return None
+        if parted(model.recipe_id)[1] is None and model.own_command is None:
+            return None
+        even = renting(self.ranking, self.rentals)
+        if even is None or even.room < 1:
+            return None
+        few = even.experiments is not None and even.experiments <= RENT_RUNS
+        dear = even.rent_per_experiment_usd >= RENT_SHARE * row.overall_cost_usd
+        return None if few or dear else even
+
+    @cached_property
+    def more_money(self) -> int | None:
+        """The cheapest GPUs on sale over the budget that are faster beyond the doubt."""
+        ranking, candidates = self.ranking, self.ranking.candidates
+        budget = ranking.budget_cents
+        if budget is None or not self.orderable or ranking.question.rule != "days":
+            return None
+        days, cents = candidates.days, candidates.cents
+        tied = [row[0] for row in ranking.table[: ranking.tied_rows]]
+        fastest = min(tied, key=days.__getitem__)
+        doubt = ranking.doubt(fastest)
+        return next(
+            (
+                i
+                for i in candidates.by_cost
+                if cents[i] > budget
+                and days[i] < days[fastest]
+                and candidates.availability[i] == "orderable"
+                and not alike(ranking.doubt(i), doubt)
+            ),
+            None,
+        )
 
     @cached_property
     def sentence(self) -> str:
         """The answer in words; could be sent in an e-mail by itself."""
-        if self.first is None or self.first.availability != "orderable":
+        if not self.orderable:
             return " ".join([_nothing(self), *_nearest_words(self)])
         return " ".join([f"{self.action}.", *_caveats(self), *_others(self)])
 
@@ -125,41 +204,6 @@ class Verdict:
         return f"{bought}: {trains}, from {usd_rounded(row.overall_cost_usd)} ({source})"
 
 
-def verdict(ranking: Ranking, rentals: Iterable[Rental] = ()) -> Verdict:
-    """The facts, also where nothing fits; ``rentals`` are those that are known."""
-    candidates, question, rentals = ranking.candidates, ranking.question, tuple(rentals)
-    first = ranking.lead(0) if ranking.table else None
-    orderable = first is not None and first.availability == "orderable"
-    budget, limit = ranking.budget_cents, question.max_days
-
-    def nearest(builds: Iterable[int]) -> int | None:
-        """The first of these that can be ordered; the first of all where none can be."""
-        some = list(builds)
-        sold = (i for i in some if candidates.availability[i] == "orderable")
-        return next(sold, some[0] if some else None)
-
-    in_time = in_budget = None
-    if not orderable:
-        in_time = nearest(
-            i for i in candidates.by_cost if limit is None or candidates.days[i] <= limit
-        )
-        in_budget = nearest(
-            i for i in candidates.by_days if budget is None or candidates.cents[i] <= budget
-        )
-    return Verdict(
-        ranking=ranking,
-        first=first,
-        chance=None if first is None else ranking.chance(ranking.order[0]),
-        budget_chance=None if first is None else ranking.budget_chance(ranking.order[0]),
-        as_good=tuple(row[0] for row in ranking.table[1 : ranking.tied_rows]),
-        more_money=_more_money(ranking, budget) if orderable and budget is not None else None,
-        in_time=in_time,
-        in_budget=in_budget,
-        rent=None if orderable else _cheapest_rent(ranking, rentals),
-        rent_first=_rent_first(ranking, rentals) if orderable else None,
-    )
-
-
 def renting(ranking: Ranking, rentals: Iterable[Rental]) -> BreakEven | None:
     """The first row's GPUs by the hour against owning them; None where nobody rents them out."""
     i, prices = ranking.order[0], ranking.candidates.prices
@@ -173,57 +217,6 @@ def renting(ranking: Ranking, rentals: Iterable[Rental]) -> BreakEven | None:
         return None
     own = ranking.candidates.owning(i, ranking.question.terms)
     return break_even(own, offer, ranking.candidates.days[i])
-
-
-def _rent_first(ranking: Ranking, rentals: Iterable[Rental]) -> BreakEven | None:
-    """Of fine-tuning and of the user's own program: who trains from scratch asks for a machine."""
-    model = ranking.candidates.model
-    if parted(model.recipe_id)[1] is None and model.own_command is None:
-        return None
-    row, even = ranking.lead(0), renting(ranking, rentals)
-    if even is None or row.build.host_owned or even.room < 1:
-        return None
-    few = even.experiments is not None and even.experiments <= RENT_RUNS
-    dear = even.rent_per_experiment_usd >= RENT_SHARE * row.overall_cost_usd
-    return None if few or dear else even
-
-
-def _cheapest_rent(ranking: Ranking, rentals: Sequence[Rental]) -> tuple[Decimal, int] | None:
-    """The cheapest run on rented GPUs that keeps the limit of days, and is over within a year;
-    rather in one machine than on several with a GPU each."""
-    candidates, limit = ranking.candidates, ranking.question.max_days
-    longest = YEAR_DAYS if limit is None else min(limit, YEAR_DAYS)
-    day, found = candidates.prices.as_of or date.today(), []
-    for i, *_ in candidates.configurations.values():
-        build, days = candidates.builds[i], candidates.days[i]
-        if build.machines > 1 or build.host_owned or days > longest:
-            continue  # offers are of one machine
-        for offer in rent_offers(rentals, build.gpu.gpu_id, build.gpu_count, today=day):
-            if offer.kind == "on-demand":
-                usd = rented_usd(offer.price_per_hour_usd, days, Decimal(1))
-                found.append((offer.times > 1, usd, i))
-    return min(found)[1:] if found else None
-
-
-def _more_money(ranking: Ranking, budget: int) -> int | None:
-    """The cheapest over the budget that is faster beyond the doubt, and on sale."""
-    candidates, first = ranking.candidates, ranking.table[0][0]
-    if ranking.question.rule != "days":
-        return None
-    days, cents = candidates.days, candidates.cents
-    fastest = min((row[0] for row in ranking.table[: ranking.tied_rows]), key=days.__getitem__)
-    doubt = ranking.doubt(fastest)
-    return next(
-        (
-            i
-            for i in candidates.by_cost
-            if cents[i] > budget
-            and days[i] < min(days[fastest], days[first])
-            and candidates.availability[i] == "orderable"
-            and not alike(ranking.doubt(i), doubt)
-        ),
-        None,
-    )
 
 
 def days_of(candidates: Candidates, i: int) -> str:

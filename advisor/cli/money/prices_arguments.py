@@ -90,9 +90,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what is stale, outlying, contradicting or unsourced, and which rankings rest on it",
     )
     check.add_argument("--prices", default="latest", help="latest (default), or as of YYYY-MM-DD")
-    check.add_argument(
-        "--out", metavar="FILE.md", help="write the page of the prices that ship there instead"
-    )
     add_format(check)
 
 

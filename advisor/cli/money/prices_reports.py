@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 
 from advisor.answers.checklist import doubt_objects
 from advisor.answers.prices.owning_and_renting import CostsAsked, costs_asked
@@ -123,21 +121,13 @@ def answer_rent(options: argparse.Namespace, store: Store) -> int:
 
 
 def check_prices(options: argparse.Namespace, store: Store) -> int:
-    """Print the check, or write the page of prices. Raises InputError."""
+    """Print the check. Raises InputError."""
     rule = parse_price_rule(options.prices)
     if rule == "paper":
         raise InputError("the paper's prices are of one day: check latest, or a day")
     today = rule if isinstance(rule, date) else date.today()
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        if options.out is not None:
-            from advisor.answers.prices.price_page import price_page
-            from advisor.files import write_whole
-
-            path = Path(options.out)
-            write_whole(path, price_page(snapshot), overwrite=True)
-            print(f"{path}: written", file=sys.stderr)
-            return ANSWERED
         book = snapshot.prices(rule, today=today)
         problems = price_problems(snapshot, book, today=today)
         candidates = [

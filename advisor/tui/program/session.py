@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from advisor.answers.ranking.verdict import verdict
+from advisor.answers.ranking.verdict import Verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amount_words import usd_whole
 from advisor.ranking.question import CandidatesKey
@@ -269,7 +269,7 @@ class RankingSession(Inputs):
 
     def sentence(self) -> str | None:
         """The answer in words, as every surface begins with it."""
-        return None if self.answer is None else verdict(self.answer.ranking, self.rentals).sentence
+        return None if self.answer is None else Verdict(self.answer.ranking, self.rentals).sentence
 
     def counted(self) -> str:
         """How many builds answer, and how many are left out for which reason."""
