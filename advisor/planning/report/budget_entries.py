@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -73,8 +73,7 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
     year = given.problem.year_of(given.problem.orders[e.order])
     for each in e.charge.apart:
         yield _entry(each.extra.kind, each.extra.name, year, each)
-    e = machine_alone(given, e)
-    rules, charge, label = given.problem.rules, e.charge, e.machine.label
+    rules, charge, label = given.problem.rules, machine_alone(e), e.machine.label
     if e.machine.in_base is not None:
         line = "computer_services" if given.form.lines.facility is None else "facility"
         yield _entry(line, label, year, charge)
@@ -96,27 +95,9 @@ def _bought(given: Material, e: EquipmentCost) -> Iterator[Entry]:
             yield Entry(line=line, item=label, year=at, direct=own, indirect=overhead)
 
 
-def machine_alone(given: Material, e: EquipmentCost) -> EquipmentCost:
+def machine_alone(e: EquipmentCost) -> Charge[Num]:
     """Its charge without extras that have lines of their own."""
-    apart, charge = e.charge.apart, e.charge
-    if not apart:
-        return e
-
-    def less(whole: Num, parts: list[Num], what: str) -> Num:
-        words = f"{what} of {e.machine.label}"
-        beside = given.ledger.total(parts, f"{words}, beside it")
-        return given.ledger.compute("difference", [whole, beside], "money", f"{words} alone")
-
-    directs = [each.direct for each in apart]
-    alone = replace(
-        charge,
-        each=less(charge.each, [each.each for each in apart], "cost of each"),
-        direct=less(charge.direct, directs, "cost"),
-        base=less(charge.base, directs, "overhead base"),
-        indirect=less(charge.indirect, [each.indirect for each in apart], "overhead"),
-        apart=(),
-    )
-    return replace(e, charge=alone)
+    return e.charge.alone or e.charge
 
 
 def paid_beside(given: Material) -> Num | None:
@@ -129,7 +110,7 @@ def paid_beside(given: Material) -> Num | None:
         label, day = f"{e.machine.label}, beside the budget", problem.orders[e.order]
         price = machine_price(ledger, e.machine, e.lines)
         paid, _ = paid_price(ledger, e.machine, price, problem.rules, day)
-        charged = machine_alone(given, e).charge.each
+        charged = machine_alone(e).each
         rest = ledger.compute("difference", [paid, charged], "money", f"{label}, each")
         rests.append(ledger.compute("product", [e.count, rest], "money", label))
     total = ledger.total(rests, "machines, beside the budget")

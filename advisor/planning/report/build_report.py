@@ -49,7 +49,7 @@ def build_report(
     if modular is not None:  # lines and quotes stay in the office
         table, facts = modular
         office, form = form, _for_funder(sections_of("modular.txt", [table], **facts))
-    first, *annex = _annex(given, paid, _drawn(given) if pictures else [])
+    first, *annex = _annex(given, paid, _drawn(given) if pictures else None)
     return Report(
         title=grant.title,
         made_on=loaded.today,
@@ -115,7 +115,7 @@ def _for_funder(sections: tuple[Section, ...]) -> tuple[Section, ...]:
     return tuple(replace(each, blocks=tuple(map(clean, each.blocks))) for each in sections)
 
 
-def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tuple[Section, ...]:
+def _annex(given: Material, paid: WhoPays, picture: Picture | None) -> tuple[Section, ...]:
     """What somebody may want to check, the lab's own list first."""
     grant, found = given.grant, given.explanation
     tables = [
@@ -133,7 +133,7 @@ def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tu
     ]
     return sections_of(
         "annex.txt",
-        [*tables, *pictures],
+        [*tables, picture],
         check=before_you_send(given, paid),
         question=what_is_planned.question(given),
         do=what_is_planned.what_to_do(given),
@@ -150,10 +150,10 @@ def _annex(given: Material, paid: WhoPays, pictures: list[Picture | None]) -> tu
     )
 
 
-def _drawn(given: Material) -> list[Picture | None]:
-    from advisor.planning.report.pictures import draw_break_even, draw_plan
+def _drawn(given: Material) -> Picture:
+    from advisor.planning.report.pictures import draw_plan
 
-    return [draw_plan(given.loaded, given.plan), draw_break_even(given.loaded, given.plan)]
+    return draw_plan(given.loaded, given.plan)
 
 
 def objects(given: Material, budget: ReportTable, paid: WhoPays) -> dict[str, Any]:

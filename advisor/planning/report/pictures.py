@@ -1,4 +1,4 @@
-"""Pictures and their style: the plan on the calendar, owning against renting."""
+"""Pictures and their style: the plan on the calendar."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ import logging
 import warnings
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from math import inf
 from typing import Any
 
-from advisor.costs.amount_words import usd_tick
-from advisor.costs.rental import Line, crossings
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.calendar_lanes import calendar_lanes
 from advisor.planning.report.document import Picture
-from advisor.planning.solver.money.cents import purchase_cents, run_cents
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import Experiment, Machine, Rental
-from advisor.planning.solver.rentals import cheapest_rental, ordered_rentals, rented_run_cents
 from advisor.typed_input import InputError, install_words
 
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
@@ -163,72 +157,3 @@ def draw_plan(loaded: Loaded, plan: Plan) -> Picture:
         caption="Machines against time." + " Hatched: from the order to the first run." * delivered,
         svg=svg_of(draw, AROUND_IN + each_in * max(len(lanes), 1)),
     )
-
-
-def draw_break_even(loaded: Loaded, plan: Plan) -> Picture | None:
-    """Owning the dearest machine of the plan against renting for the model that it trains most;
-    None where nothing is bought, or nothing can be rented instead."""
-    problem, currency = loaded.problem, loaded.grant.currency
-    rents = rented_run_cents(problem)
-    found = _owned_and_rented(loaded, plan, rents)
-    if found is None:
-        return None
-    machine, used, day, e, rental = found
-    name = loaded.models[e.model].name
-    # As it is ordered in the plan: prices change, and what is written off is charged by the months.
-    bought = purchase_cents(machine, problem.rules, day) / 100
-    own = Line("own", bought, run_cents(used, e.model, problem.rules) / 100)
-    rent = Line("rent", 0.0, rents[rental.rental_id, e.model, 0] / 100)
-    even = next((runs for _, runs, _ in crossings((own, rent), inf)), None)
-    most = max(4, int((even or 6) * 1.6) + 1)
-
-    def draw(figure: Any) -> None:
-        from matplotlib.ticker import MaxNLocator
-
-        axes, runs = figure.add_subplot(), range(most + 1)
-        for line, colour, marker, label in (
-            (own, OKABE_ITO[0], "o", f"own {machine.label}"),
-            (rent, OKABE_ITO[3], "s", f"rent {rental.label}"),
-        ):
-            costs = [line.usd(n) for n in runs]
-            axes.plot(runs, costs, color=colour, marker=marker, markersize=3, label=label)
-        if even is not None:
-            axes.axvline(even, color="#444444", linestyle="--", linewidth=1)
-            beside: Any = {"xytext": (4, 6), "textcoords": "offset points", "fontsize": 7}
-            axes.annotate(f"{even:.1f} runs", (even, 0), **beside)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel(f"runs of {name}")
-        axes.set_ylabel(f"cost with{'' if loaded.grant.charges_overhead else 'out'} overhead")
-        axes.yaxis.set_major_formatter(lambda value, _: usd_tick(value, currency.sign))
-        axes.set_ylim(bottom=0)
-        figure.legend(loc="outside lower center", ncols=1)
-
-    return Picture(
-        name="break-even",
-        caption=f"Owning against renting for runs of {name} alone.",
-        svg=svg_of(draw, 3.0),
-    )
-
-
-def _owned_and_rented(
-    loaded: Loaded, plan: Plan, rents: dict[tuple[str, str, int], int]
-) -> tuple[Machine, Machine, int, Experiment, Rental] | None:
-    """A machine, what of it runs, the day of its order, the experiment with the most days there,
-    and the cheapest instance for the same."""
-    problem = loaded.problem
-    machines = {m.machine_id: m for m in problem.machines}
-    experiments = {e.experiment_id: e for e in problem.experiments}
-    ordered, bought = ordered_rentals(problem, rents), {p.machine_id: p for p in plan.purchases}
-    found = []
-    for work in plan.work:
-        purchase = bought.get(problem.whole(work.machine_id))
-        if purchase is None:
-            continue
-        machine, used = machines[purchase.machine_id], machines[work.machine_id]
-        e, day = experiments[work.experiment_id], problem.orders[purchase.order]
-        rented = (cheapest_rental(problem, e, year, ordered) for year in range(problem.years))
-        rental = next(filter(None, rented), None)
-        if rental is not None:
-            weight = (machine.price, work.runs * used.times[e.model].days)
-            found.append((weight, (machine, used, day, e, rental)))
-    return max(found, key=lambda each: each[0])[1] if found else None

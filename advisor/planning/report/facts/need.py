@@ -180,7 +180,7 @@ def _price(given: Material, e: EquipmentCost) -> dict[str, Any]:
         "how": how if changed or how != "as quoted" else "",
         "quoted": quoted if changed else None,
         "steps": list(_steps(given, e)) if changed else [],
-        "charged": machine_alone(given, e).charge.each,
+        "charged": machine_alone(e).each,
         "share_paid": share,
         "months": months,
         "use": use,

@@ -56,6 +56,8 @@ class Charge(Generic[N]):
     """Of that overhead; None where none is charged."""
     apart: tuple[Apart[N], ...] = ()
     """The part that is on other budget lines than the machine."""
+    alone: Charge[N] | None = None
+    """The same without that part, where there is one."""
 
 
 Kind = Literal["equipment", "cloud", "electricity"]
@@ -108,22 +110,22 @@ def purchase_charge(
         for extra, amount in apart_amounts(on, machine, price, rules, day)
     ]
 
-    def with_apart(own: N, parts: list[N], what: str) -> N:
-        return own if not parts else on.compute("sum", [own, *parts], "money", what)
-
     direct = on.compute("product", [count, unit], "money", f"{label}, all")
     base = on.compute("product", [count, base], "money", f"overhead base of {label}, all")
     indirect = on.compute("product", [count, one], "money", f"overhead on {label}, all")
+    alone = Charge(each=unit, direct=direct, base=base, indirect=indirect, rate=rate)
+    if not apart:
+        return alone
     beside, directs = f"{label} with what is beside it", [each.direct for each in apart]
+    overhead = [indirect, *(each.indirect for each in apart)]
     return Charge(
-        each=with_apart(unit, [each.each for each in apart], beside),
-        direct=with_apart(direct, directs, f"{beside}, all"),
-        base=with_apart(base, directs, f"overhead base of {beside}, all"),
-        indirect=with_apart(
-            indirect, [each.indirect for each in apart], f"overhead on {beside}, all"
-        ),
+        each=on.compute("sum", [unit, *(each.each for each in apart)], "money", beside),
+        direct=on.compute("sum", [direct, *directs], "money", f"{beside}, all"),
+        base=on.compute("sum", [base, *directs], "money", f"overhead base of {beside}, all"),
+        indirect=on.compute("sum", overhead, "money", f"overhead on {beside}, all"),
         rate=rate,
         apart=tuple(apart),
+        alone=alone,
     )
 
 
