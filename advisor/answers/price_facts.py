@@ -50,10 +50,10 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
 
 def price_objects(row: RankedRow, today: date) -> list[dict[str, Any]]:
     """The prices of a build for JSON, exact."""
-    return [_price_object(told, price_marks(row, told.quote, today), today) for told in row.asked]
+    return [_price_object(row, told, today) for told in row.asked]
 
 
-def _price_object(told: AskedPrice, marks: tuple[str, ...], today: date) -> dict[str, Any]:
+def _price_object(row: RankedRow, told: AskedPrice, today: date) -> dict[str, Any]:
     quote, span, newer = told.quote, told.span, told.newer
     return {
         "item": told.item,
@@ -67,7 +67,7 @@ def _price_object(told: AskedPrice, marks: tuple[str, ...], today: date) -> dict
         "kind": quote.kind,
         "vendor": quote.vendor,
         "own": is_own_price(quote),
-        "marks": marks,
+        "marks": price_marks(row, quote, today),
         "includes": quote.includes,
         "valid_until": quote.valid_until,
         "delivery": quote.delivery,
@@ -87,7 +87,12 @@ def _price_object(told: AskedPrice, marks: tuple[str, ...], today: date) -> dict
 
 def machine_object(build: Build) -> dict[str, Any]:
     """What a buyer needs beside the price, for JSON; None where no source was found to state it."""
-    host, watts = build.host, wall_w(build)
+    host, gpu, watts = build.host, build.gpu, wall_w(build)
+    link = host.gpu_link
+    # What joins the GPUs of a whole machine as the GPU's maker has it.
+    joined = build.gpu_count > 1 and not gpu.form_factor.startswith("PCIe")
+    if link is None and joined and gpu.nvlink_gb_s is not None:
+        link = f"NVLink, {gpu.nvlink_gb_s:g} GB/s a GPU"
     return {
         "wall_w": None if watts is None else round(watts),
         "wall_w_is": None if watts is None else power_basis(build),
@@ -95,18 +100,10 @@ def machine_object(build: Build) -> dict[str, Any]:
         "heat_btu_per_h": None if watts is None else round(heat_btu_per_h(watts)),
         "rack_units": rack_units_of(host),
         "memory_gib": host.memory_gib,
-        "gpu_link": host.gpu_link or _link(build),
+        "gpu_link": link,
         "noise_dba": host.noise_dba,
         "weight_kg": host.weight_kg,
     }
-
-
-def _link(build: Build) -> str | None:
-    """What joins the GPUs of a whole machine as the GPU's maker has it."""
-    gpu = build.gpu
-    if build.gpu_count == 1 or gpu.form_factor.startswith("PCIe") or gpu.nvlink_gb_s is None:
-        return None
-    return f"NVLink, {gpu.nvlink_gb_s:g} GB/s a GPU"
 
 
 def place_lines(build: Build) -> Iterator[str]:

@@ -55,7 +55,8 @@ def with_parts(
             continue
         key = ("host", host.host_id)
         summed, whole = _sum(host, sound), chosen.get(key)
-        quality = _sum_quality(sound)
+        fresh, own, kinds = zip(*(line.quality for line in sound), strict=True)
+        quality = (all(fresh), any(own), min(kinds))
         if whole is None or (quality, summed.quoted_on) > (
             quote_quality(whole, as_of),
             whole.quoted_on,
@@ -85,14 +86,6 @@ def _line(part: Part, book: PriceBook, rule: PriceRule, as_of: date) -> _Line | 
         quality = quote_quality(quote, as_of)
         found.append(_Line(quality, quote.quoted_on, quote.price_usd, quote))
     return max(found, key=lambda line: line[:2], default=None)
-
-
-def _sum_quality(lines: list[_Line]) -> Quality:
-    return (
-        all(line.quality[0] for line in lines),
-        any(line.quality[1] for line in lines),
-        min(line.quality[2] for line in lines),
-    )
 
 
 def _sum(host: Host, lines: list[_Line]) -> Quote:

@@ -291,19 +291,17 @@ def outlying_quotes(quotes: Iterable[Quote]) -> frozenset[str]:
     for quote in standing:
         if quote.quote_id not in corrected:
             items.setdefault((quote.item_kind, quote.item_id), []).append(quote)
-    return frozenset(found for rivals in items.values() for found in _outlying_of(rivals))
-
-
-def _outlying_of(rivals: list[Quote]) -> Iterator[str]:
-    """Those of one item."""
-    for quote in rivals:
-        near = sorted(
-            other.price_usd
-            for other in rivals
-            if abs((other.quoted_on - quote.quoted_on).days) <= STALE_DAYS
-        )
-        if is_outlying(quote.price_usd, near[len(near) // 2], len(near)):
-            yield quote.quote_id
+    found = set()
+    for rivals in items.values():
+        for quote in rivals:
+            near = sorted(
+                other.price_usd
+                for other in rivals
+                if abs((other.quoted_on - quote.quoted_on).days) <= STALE_DAYS
+            )
+            if is_outlying(quote.price_usd, near[len(near) // 2], len(near)):
+                found.add(quote.quote_id)
+    return frozenset(found)
 
 
 def quote_marks(

@@ -217,18 +217,8 @@ def test_a_machine_stays_with_its_gpus_or_without(
     store = ["--store", str(own_store)]
     assert main(["prices", "add", *store, *MACHINE, *FLAGS]) == 0
     capsys.readouterr()
-    said = refused(
-        capsys,
-        "prices",
-        "correct",
-        *store,
-        "--machine",
-        "Lab quote",
-        "--gpu",
-        "",
-        "--fits",
-        "A6000",
-    )
+    changed = ["--machine", "Lab quote", "--gpu", "", "--fits", "A6000"]
+    said = refused(capsys, "prices", "correct", *store, *changed)
     assert 'advisor prices delete --machine "Lab quote"' in said
 
 

@@ -68,20 +68,3 @@ def test_a_ledger_with_corrections_moves_to_another_store(
     other.write_bytes(fresh)
     assert main(["prices", "import", str(out), "--store", str(other)]) == 2
     assert f"no quote is called '{first.quote_id}'" in capsys.readouterr().err
-
-
-def test_twice_is_once_and_dry_is_nothing(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "q.csv"
-    path.write_text(rows(300))
-    argv = ["prices", "import", str(path), "--store", str(own_store)]
-    assert main([*argv, "--dry-run"]) == 0
-    said = capsys.readouterr()
-    assert len(said.out.splitlines()) == 300
-    assert said.out.startswith("RTX 3090 $600.00, used, shop 0, 2026-01-11\n")
-    assert local(own_store) == []
-    assert main(argv) == 0
-    assert main(argv) == 0
-    assert "0 new quotes, 300 were there" in capsys.readouterr().err
-    assert len(local(own_store)) == 300

@@ -336,13 +336,5 @@ def _order(one: OneBuild) -> list[Said]:
     return said
 
 
-_SECTIONS = {
-    "why": _why,
-    "time": _time,
-    "price": _price,
-    "running": _running,
-    "rent": _rent,
-    "power": _power,
-    "measure": _measure,
-    "order": _order,
-}
+_WRITERS = (_why, _time, _price, _running, _rent, _power, _measure, _order)
+_SECTIONS = dict(zip(SECTION_WORDS, _WRITERS, strict=True))
