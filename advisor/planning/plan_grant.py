@@ -155,10 +155,10 @@ def plan_loaded(
 
     told = loaded is not asked
     loaded = _with_savings(loaded, plan, whole)
+    if told and (plan is None or not plan.runs):
+        loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
     if plan is None:
         say(Impossible(trying="what to relax"))
-        if told:
-            loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
         ways = tuple(relax(problem, whole.quiet(), typed=loaded.grant.typed_cents))
         ways = (*_without_procurement(asked, whole.quiet()), *ways)
         return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)

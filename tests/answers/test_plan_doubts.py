@@ -95,3 +95,43 @@ def test_a_machine_without_a_free_day_is_told_with_what_utilisation_leaves(tmp_p
         problem = make_problem(machines=(machine,), rules=rules)
         told = [each for each in cautions(loaded_of(grant, problem), plan) if "trains on" in each]
         assert told == [says + left]
+
+
+CAMPUS = """
+[[allocations]]
+name = "Campus"
+kind = "campus"
+gpu = "A100"
+gpu_hours_a_year = 20000
+usd_per_gpu_hour = 0
+odds = 0.5
+"""
+OWNED = """
+[[owned]]
+gpu = "RTX 3090"
+gpu_count = 4
+"""
+
+
+def said_of(store_path: Path, folder: Path, text: str) -> dict[str, str]:
+    doubts = plan_doubts(planned_of(store_path, folder, text), "advisor plan", quick=True)
+    return {each.about: each.words for each in doubts}
+
+
+def test_hours_that_are_not_awarded_leave_no_plan(store_path: Path, tmp_path: Path) -> None:
+    text = ONE_RUN.format(model="pythia-410m", buys="false") + NO_RENT
+    said = said_of(store_path, tmp_path, text + CAMPUS)
+    assert said["instead"].startswith("Campus is not awarded: there is no plan")
+
+
+def test_the_limit_of_a_run_is_said_where_it_changes_the_plan(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """A machine that is bought, and not what costs nothing already."""
+    text = ONE_RUN.format(model="pythia-1b", buys="true")
+    said = said_of(store_path, tmp_path, text + NO_RENT)
+    assert re.search("limit of 90 days .* less; longest_run_days under", said["limit"])
+    loose = "[running]\nlongest_run_days = 400\n"
+    assert "limit" not in said_of(store_path, tmp_path, text + NO_RENT + loose)
+    free = ONE_RUN.format(model="pythia-410m", buys="true") + OWNED
+    assert "limit" not in said_of(store_path, tmp_path, free)

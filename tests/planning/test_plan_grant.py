@@ -21,12 +21,12 @@ from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
-from advisor.planning.sensitivity.infeasible import relax
+from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.cents import kept_value, purchase_cents
 from advisor.planning.solver.money.prices import equipment_base, price_lines
 from advisor.planning.solver.problem import Rules
-from advisor.planning.solver.search_clock import NoPlan
+from advisor.planning.solver.search_clock import NoPlan, clock_of
 from advisor.planning.solver.solve import is_feasible, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
@@ -367,6 +367,41 @@ def test_each_way_out_is_one() -> None:
                     assert is_feasible(vary(problem, {"budget_cents": cents}))
                     assert not is_feasible(vary(problem, {"budget_cents": cents - 1}))
     assert seen > 20
+
+
+def test_the_least_money_is_what_the_minima_take() -> None:
+    """Of ten runs three must be done; the others need no money."""
+    few = replace(make_experiment("e", "a", 10, 0, 100), min_runs=3)
+    problem = make_problem(
+        experiments=(few, make_experiment("f", "a", 5, 0, 100)),
+        machines=(make_machine("buy", "1000", {"a": 50.0}),),
+        budget_cents=1500_00,
+        objective="most-runs",
+    )
+    money, _, fewer = (finding.text() for finding in relax(problem))
+    assert money == "raise the budget by $500, to $2,000"
+    assert fewer == "lower min_runs by 1 run (e)"
+    assert solve(replace(problem, budget_cents=2000_00)).runs >= 3
+    with pytest.raises(NoPlan):
+        solve(replace(problem, budget_cents=2000_00 - 1))
+
+
+def test_the_limit_of_a_run_is_named_where_it_leaves_no_run() -> None:
+    rules = Rules(longest_run_days=Decimal(90), utilisation=Decimal("0.5"))
+    problem = make_problem(
+        year_days=(0, 365),
+        experiments=(make_experiment("e", "a", 2, 0, 365),),
+        machines=(make_machine("slow", "1000", {"a": 60.0}), make_machine("f", "5000", {"a": 9.0})),
+        budget_cents=1500_00,
+        rules=rules,
+    )
+    for objective in ("cheapest", "most-runs"):
+        asked = replace(problem, objective=objective)
+        found = first_run(asked, clock_of(10)) if objective == "most-runs" else relax(asked)
+        (longer,) = (each for each in found if each.text().startswith("raise longest_run_days"))
+        assert "90 now, to 120 days" in longer.text()
+        assert longer.change == {"longest_run_days": 120}
+        assert solve(vary(asked, longer.change)).runs == 2
 
 
 # What binds, what would flip

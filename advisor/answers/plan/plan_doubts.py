@@ -19,7 +19,8 @@ from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
-from advisor.planning.sensitivity.explain import Alternative, worse_by
+from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_by
+from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, PriceLine, Rental
 from advisor.planning.solver.rentals import cents_at_lowest, ruled_out_by_days
@@ -111,7 +112,14 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     # What does no run at all is no other way.
     ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
     instead = next(ways, None)
-    if instead is not None and instead.plan is not None:
+    # Hours that may not be awarded, without which there is no plan, are the first thing to know.
+    vital = [x for x in found.alternatives if "without_allocation" in x.change and x.plan is None]
+    if vital:
+        budget = whole_budget_cents(problem)
+        of = "" if budget is None else f" for {written_cost(loaded, budget)}"
+        words = f"{vital[0].label}: there is no plan{of}"
+        doubts.append(Doubt("instead", words, details))
+    elif instead is not None and instead.plan is not None:
         words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}"
         if instead.plan.runs < plan.runs:
             words += f", {instead.plan.runs} of {plan.runs} runs"
@@ -123,12 +131,20 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         doubts.append(
             Doubt("quote", f"{words}, at a price that needs a quote: ask for one", details)
         )
-    if slow := list(dict.fromkeys(each.gpus for each in ruled_out_by_days(problem))):
+    longer = [each for each in found.binds if each.change == NO_LONGEST]
+    slow = list(dict.fromkeys(each.gpus for each in ruled_out_by_days(problem)))
+    limited = ""
+    if problem.objective == "cheapest" and not plan.cost_cents:
+        pass  # nothing is cheaper
+    elif slow and (longer or not found.alternatives):
         more = f" and {len(slow) - 1} more" if len(slow) > 1 else ""
-        words = f"{slow[0]}{more} would be cheaper to rent, but a run there takes longer than "
-        words += f"{problem.rules.longest_run_days:g} days: longest_run_days under "
-        words += "[running] is the limit, 90 unless the grant has another"
-        doubts.append(Doubt("limit", words, ""))
+        limited = f"{slow[0]}{more} would be cheaper to rent, but a run there takes longer than "
+        limited += f"{problem.rules.longest_run_days:g} days:"
+    elif longer:
+        limited = f"{longer[0].text(money.in_prose)};"
+    if limited:
+        limited += " longest_run_days under [running] is the limit, 90 unless the grant has another"
+        doubts.append(Doubt("limit", limited, ""))
     if quick:
         words = "not tried yet: which price, time or rule would change the decision"
         doubts.append(Doubt("change", words, command))

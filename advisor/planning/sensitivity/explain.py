@@ -24,6 +24,7 @@ ALTERNATIVES = 4
 NEAR = 0.1
 """A plan of another kind within this share of the best says what such plans cost."""
 NOTHING = "buy nothing"
+NO_LONGEST: Change = {"longest_run_days": None}
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
 UNTRIED = Finding(words=("no price, time or rule was tried",))
@@ -254,6 +255,7 @@ def _binds(trials: Trials) -> list[Finding]:
     """What makes the plan better where it is changed."""
     problem, plan = trials.problem, trials.plan
     found = _more_runs(trials) if problem.objective == "most-runs" else []
+    longest = problem.rules.longest_run_days or 0
     table: list[tuple[str, Change]] = [
         (f"without the date of {e.name}", {"no_due": e.experiment_id})
         for e in problem.experiments
@@ -263,7 +265,7 @@ def _binds(trials: Trials) -> list[Finding]:
         ("with every date 30 days later", {"later_days": 30}),
         ("with machines delivered at once", {"lead_days": 0}),
         ("with machines that train without a break", {"utilisation": 1}),
-        ("without a limit on the days of a run", {"longest_run_days": None}),
+        (f"without the limit of {longest:f} days on a run", NO_LONGEST),
         ("with no days kept free before deadlines", {"slack": 0}),
         ("with as many machines as one likes", {"max_machines": None}),
         ("with money that may be spent in any year", {"no_year_budget": True}),

@@ -28,6 +28,10 @@ def relax(
 ) -> list[Finding]:
     """Ways out, each by itself; none where nothing helps; budgets are said as they
     are ``typed``."""
+    minima = [replace(e, runs=e.min_runs, min_runs=0) for e in problem.experiments if e.min_runs]
+    least = problem.objective == "most-runs" and bool(minima)
+    if least:  # the others need not be done
+        problem = replace(problem, experiments=tuple(minima))
     alone = [_alone(problem, e) for e in problem.experiments]
     clock = clock or clock_of(DEFAULT_SECONDS)
     hopeless = [finding for finding in alone if finding is not None]
@@ -39,7 +43,8 @@ def relax(
         found += _money(base, clock, typed)
         found += _machines(base, clock)
         found += _later(base, clock)
-        found += _fewer(base, clock)
+        found += _longer(base, clock)
+        found += _fewer(base, clock, "lower min_runs by " if least else "leave out ")
     except OutOfTime:
         found.append(REST_UNTRIED)
     return found
@@ -53,7 +58,11 @@ def first_run(problem: PlanningProblem, clock: Clock, *, typed: Typed = int) -> 
     except (NoPlan, OutOfTime):
         return relax(problem, clock, typed=typed)
     total = money(typed(plan.cost_cents), FREE, "cost")
-    return [Finding(words=("raise the budget: the cheapest run takes ", total))]
+    found = [Finding(words=("raise the budget: the cheapest run takes ", total))]
+    try:
+        return [*found, *_longer(problem, clock)]
+    except OutOfTime:
+        return [*found, REST_UNTRIED]
 
 
 def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
@@ -152,7 +161,24 @@ def _later(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
     yield Finding(words=("move every date, the grant's end too, by ", days))
 
 
-def _fewer(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
+def _longer(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
+    """What runs take where none is too long."""
+    limit, free = base.rules.longest_run_days, {"longest_run_days": None}
+    plan = None if limit is None else _solved(base, free, clock)
+    if limit is None or plan is None or not plan.runs:
+        return
+    options, models = base.options(), {e.experiment_id: e.model for e in base.experiments}
+    taken = (base.begun_days(options[p.machine_id], models[p.experiment_id]) for p in plan.placed)
+    change = {"longest_run_days": ceil(max(taken))}
+    days = Solved(value=change["longest_run_days"], unit="days", change=change, reads="enough")
+    runs = Solved(value=plan.runs, unit="runs", change=change, reads="direct")
+    words: Words = (f"raise longest_run_days under [running], {limit:f} now, to ", days)
+    if base.objective == "most-runs":
+        words += (", which does ", runs)
+    yield Finding(words=words)
+
+
+def _fewer(base: PlanningProblem, clock: Clock, verb: str) -> Iterator[Finding]:
     change = {"objective": "most-runs"}
     plan = _solved(base, change, clock)
     if plan is None or not plan.runs:
@@ -162,4 +188,4 @@ def _fewer(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
     each = [f"{runs} of {names[e]}" for e, runs in plan.left_out.items()]
     which = "; ".join(each) if len(each) > 1 else names[next(iter(plan.left_out))]
     words = Solved(value=left, unit="runs", change=change, reads="left-out")
-    yield Finding(words=("leave out ", words, f" ({which})"))
+    yield Finding(words=(verb, words, f" ({which})"))

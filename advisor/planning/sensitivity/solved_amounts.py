@@ -28,6 +28,7 @@ class Solved:
     what it costs less than this plan; ``left-out``, ``machines``: runs it leaves out, machines it
     buys; ``more-runs``, ``sooner``: against this plan; ``threshold``: where the decision changes
     (``change`` holds the value); ``least``: the least change with which there is a plan;
+    ``enough``: one with which there is;
     ``bought``: machines of one kind that it buys in one year; ``direct``: straight from the row
     that ``change`` names."""
 
@@ -47,6 +48,11 @@ class Finding:
     words: Words
     weight: float = 0.0
     """Smaller comes first."""
+
+    @property
+    def change(self) -> Change | None:
+        """With which its first number was found; None where it has none."""
+        return next((word.change for word in self.words if isinstance(word, Solved)), None)
 
     def text(self, written: Money = usd_exact) -> str:
         """As a person reads it, its amounts as ``written`` has them."""

@@ -424,12 +424,15 @@ class PlanningProblem:
         """How many of the days before a deadline runs may take."""
         return days * float(1 - self.rules.slack)
 
+    def begun_days(self, option: Machine | Rental, model: str) -> float:
+        """Days of the calendar that one run takes once it has begun, without its queue."""
+        days = self._run_days(option.times[model])
+        return days / float(self.rules.utilisation) if isinstance(option, Machine) else days
+
     def too_long(self, option: Machine | Rental, model: str) -> bool:
-        """Whether one run takes more calendar days than the limit, without waiting in a queue."""
-        longest, days = self.rules.longest_run_days, self._run_days(option.times[model])
-        if isinstance(option, Machine):
-            days /= float(self.rules.utilisation)
-        return longest is not None and days > float(longest) + EPSILON
+        """Whether one run takes more days than the limit."""
+        longest = self.rules.longest_run_days
+        return longest is not None and self.begun_days(option, model) > float(longest) + EPSILON
 
     def worked(self, day: float) -> float:
         """Days of mean utilisation from the grant's first day until ``day``."""
