@@ -18,7 +18,7 @@ from advisor.answers.build_words import (
     set_limit,
 )
 from advisor.answers.wording import keeps_words, makes_words
-from advisor.answers.ranking.verdict import NOT_ON_SALE, SURE_ENOUGH, days_of
+from advisor.answers.ranking.buying_sentence import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
 from advisor.answers.price_facts import newer_words, place_lines
