@@ -207,7 +207,10 @@ def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts)
     """One step of the training, timed on ``here``, on ``count`` of another GPU: the same batch,
     shared by them, with the same micro-batch."""
     run = own.run
-    memory = _memory_gib(run, count)
+    # Each GPU holds the same micro-batch; what is sharded grows where fewer share it.
+    memory = run.allocated_gib
+    if run.sharded:
+        memory += run.state_gib * (run.gpu_count / count - 1.0)
     room = gpu.memory_gib * costs.usable - costs.fixed_gib
     same = gpu.gpu_id == here.gpu_id and count == run.gpu_count
     if memory > room and not same:
@@ -246,13 +249,6 @@ def moved(own: OwnTraining, here: Gpu, gpu: Gpu, count: int, costs: MemoryCosts)
         parts=parts,
         reason=f"moved from your own run on {run.gpu_count} × {here.name}",
     )
-
-
-def _memory_gib(run: OwnRun, count: int) -> float:
-    """Each GPU holds the same micro-batch; what is sharded grows where fewer share it."""
-    if not run.sharded:
-        return run.allocated_gib
-    return run.allocated_gib + run.state_gib * (run.gpu_count / count - 1.0)
 
 
 def _parts(run: OwnRun, here: Gpu, gpu: Gpu, count: int) -> dict[str, float] | str:

@@ -63,14 +63,6 @@ OWN_HALF_WIDTH = math.log(1.12)
 further settings gain is all that is estimated."""
 
 
-def beyond_measured(counts: Whole) -> Floats:
-    """What GPUs beyond MEASURED_GPUS add to half of the interval's logarithm; 0 up to that."""
-    import numpy as np
-
-    doublings: Floats = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
-    return doublings * BEYOND_SD * NORMAL_90
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
     """Columns, one entry a pair. Where a pair does not fit or a rate is not known, days are NaN."""
@@ -194,7 +186,8 @@ def predict_many(
     settings = "naive" if naive else "lean" if options[0].lean else "tuned"
     left = corrections(fitted, workloads, chips, pairs, exchange, far, method=settings, own=own)
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
-    beyond = beyond_measured(counts)
+    doublings = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
+    beyond = doublings * BEYOND_SD * NORMAL_90
     spread = np.hypot(beyond, between * math.log(doubt(network[1] if network else PORT_EACH)))
     frozen = np.array([w.frozen > 0.0 for w in workloads])[workload_index]
     spread = np.hypot(spread, np.where(frozen, TUNED_SD * NORMAL_90, 0.0))

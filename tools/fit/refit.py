@@ -26,7 +26,6 @@ from advisor.prediction.fitted import (
 
 if TYPE_CHECKING:
     from advisor.prediction.observed_times import Observation
-    from tools.fit.fit import Posterior
 
 
 def fingerprint(observations: Sequence[Observation]) -> str:
@@ -54,22 +53,15 @@ def _rounded(value: Any) -> Any:
 
 
 def fitted_from(observations: Sequence[Observation]) -> Fitted:
-    """Fit the evidence and keep what predictions need. Loads numpy and scipy."""
-    from tools.fit.fit import fit_posterior
-
-    return kept_of(fit_posterior(observations), observations)
-
-
-def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted:
-    """What predictions need of a fit.
-
-    Kept are the effects that a prediction can have: of our own stack, not of other people's.
-    """
+    """Fit the evidence and keep what predictions need: of the effects those of our own stack, not
+    of other people's. Loads numpy and scipy."""
     import numpy as np
 
     from advisor.prediction.observed_times import REFERENCE, pieces_of
+    from tools.fit.fit import fit_posterior
     from tools.fit.random_effects import KINDS, NOISES, exchange_shares
 
+    posterior = fit_posterior(observations)
     rows = posterior.observations
     names: dict[str, int] = {}
     variance: list[float] = []
@@ -77,10 +69,8 @@ def kept_of(posterior: Posterior, observations: Sequence[Observation]) -> Fitted
     shares = exchange_shares(posterior.jacobian)
     for kind, width in zip(KINDS, posterior.widths, strict=False):
         for row, o in enumerate(rows):
-            key = kind.key(o)
-            if key is None:
-                continue
-            if kind.name in (*OF_SOFTWARE, LINKS) and key[0] != OWN_STACK:
+            others = kind.name in (*OF_SOFTWARE, LINKS) and o.stack != OWN_STACK
+            if others or (key := kind.key(o)) is None:
                 continue
             effect = effect_name(kind.name, *map(str, key))
             if effect not in names:

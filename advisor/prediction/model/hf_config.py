@@ -68,13 +68,14 @@ def target_of_config(path: Path, ask: Ask) -> Target:
         kind=kind,
         arguments=_arguments(file, architecture),
     )
+    stored = content.get("dtype") or content.get("torch_dtype")
     target = train(
         model,
         ask,
         own=False,
         longest=longest,
         # How a model of images was stored does not say how it was trained.
-        precision=None if kind.family in IMAGE_FAMILIES else _precision(file),
+        precision=None if kind.family in IMAGE_FAMILIES else _STORED.get(str(stored)),
         said=lambda length: [*_said(file, architecture, length), *_passed_over(strange)],
     )
     recipe = target.recipe
@@ -189,11 +190,6 @@ _ENDINGS = (
 )
 _OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatureExtractor")
 """What prepares a model's inputs is no work of a step."""
-
-
-def _precision(file: _ConfigFile) -> Precision | None:
-    stored = file.content.get("dtype") or file.content.get("torch_dtype")
-    return _STORED.get(str(stored))
 
 
 def _said(file: _ConfigFile, architecture: Architecture, length: int) -> list[str]:
