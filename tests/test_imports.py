@@ -51,7 +51,7 @@ def test_no_module_of_the_advisor_or_the_catalogue_loads_torch(package: str) -> 
     "module",
     [
         "advisor.costs.cost_of_owning",
-        "advisor.ranking.rank",
+        "advisor.ranking.row_order",
         "advisor.store",
         "advisor.answers.ranking.rank_json_csv",
         "advisor.ranking.snapshot",

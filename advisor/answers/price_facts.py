@@ -10,7 +10,7 @@ from advisor.answers.wording import KIND_WORDS, is_own_price, price_marks
 from advisor.costs.amount_words import day_words, usd_exact
 from advisor.costs.price_book import kind_class
 from advisor.ranking.candidates import AskedPrice
-from advisor.ranking.rank import RankedRow
+from advisor.ranking.row_order import RankedRow
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
 from price_catalog.power import heat_btu_per_h, power_basis, wall_w

@@ -22,7 +22,7 @@ from advisor.costs.cost_of_owning import CostTerms
 from advisor.costs.price_book import quote_marks
 from advisor.costs.rental import BreakEven
 from advisor.ranking.candidates import Candidates, Reason
-from advisor.ranking.rank import RankedRow
+from advisor.ranking.row_order import RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records.measurement import Settings
 from bench_runner.typed_numbers import percent, plain

@@ -1,6 +1,6 @@
 """Every build for one model with its cost and its time, in columns (pure).
 
-They are made again when the model, the prices or the evidence change; `advisor.ranking.rank`
+They are made again when the model, the prices or the evidence change; `advisor.ranking.row_order`
 answers questions about them.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from advisor.ranking.interval_comparison import Doubt, reaches
-from advisor.ranking.rank import Ranking
+from advisor.ranking.row_order import Ranking
 from bench_runner.settings.paper_space import FastSearch, fast_search
 
 

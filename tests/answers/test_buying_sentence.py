@@ -16,7 +16,7 @@ from advisor.answers.wording import chance_words, counted_days
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.interval_comparison import chance_within
 from advisor.ranking.question import Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from bench_runner.typed_numbers import NORMAL_90
 from tests.facts_for_tests import make_best, make_time
 

@@ -13,7 +13,7 @@ from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.cli.main import main
 from advisor.costs.own_quotes import OWN
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from tests.facts_for_tests import make_quote

@@ -9,7 +9,7 @@ from pathlib import Path
 from advisor.answers.price_facts import newer_words
 from advisor.answers.ranking.rank_json_csv import ranking_object
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import Ranking, rank
+from advisor.ranking.row_order import Ranking, rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.tables.plain_values import to_json

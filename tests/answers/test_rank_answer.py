@@ -19,7 +19,7 @@ from advisor.answers.wording import count_words
 from advisor.costs.price_book import PriceBook
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from tests.answers.rank_answers_for_tests import ask, check_shape, said_by

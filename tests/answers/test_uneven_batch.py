@@ -17,7 +17,7 @@ from advisor.answers.build.one_build import OneBuild, one_build
 from advisor.answers.measure_commands import measure_build
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from bench_runner.settings.paper_space import micro_batch_sizes

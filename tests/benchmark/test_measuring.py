@@ -21,7 +21,7 @@ from advisor.benchmark.progress import (
 from advisor.benchmark.runner_process import Run, last_log_line
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from bench_runner.records import journal

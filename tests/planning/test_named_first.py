@@ -16,7 +16,7 @@ from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.ranking.candidates import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from tests.planning.grant_files import grant_file

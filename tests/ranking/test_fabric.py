@@ -23,7 +23,7 @@ from advisor.ranking.fabric import (
     wire_s,
 )
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from advisor.typed_input import InputError

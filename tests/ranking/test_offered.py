@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from advisor.costs.price_book import choose_quotes
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Host, Quote
 from tests.facts_for_tests import (

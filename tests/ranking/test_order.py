@@ -26,7 +26,7 @@ from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import ABOUT, Candidates
 from advisor.ranking.interval_comparison import alike
 from advisor.ranking.question import RANK_RULES, CandidatesKey, Question
-from advisor.ranking.rank import Ranking, rank
+from advisor.ranking.row_order import Ranking, rank
 from advisor.ranking.snapshot import candidates_of, take_snapshot
 from advisor.store import Store
 from advisor.tui.program.answer import CandidatesView, answer, plot_data

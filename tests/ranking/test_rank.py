@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from advisor.ranking.candidates import REASONS, Candidates
 from advisor.ranking.question import RANK_RULES, Question, parse_rank_rule
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from tests.facts_for_tests import make_candidates, make_time
 
 COUNTS = (1, 2, 4, 8)

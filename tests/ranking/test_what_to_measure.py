@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import RANK_RULES, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.what_to_measure import wanted
 from tests.facts_for_tests import PLAIN, make_candidates, make_time
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from advisor.costs.amount_words import days_exact, usd_whole
 from advisor.ranking.audit import SECONDS_PER_DAY, dense_peak
 from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.rank import rank
+from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader

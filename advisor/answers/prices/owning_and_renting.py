@@ -22,7 +22,7 @@ from advisor.costs.price_book import add_command
 from advisor.costs.rental import BreakEven, break_even, rent_offers
 from advisor.ranking.candidates import NO_PRICE, Candidates
 from advisor.ranking.question import CandidatesKey
-from advisor.ranking.rank import named_first
+from advisor.ranking.row_order import named_first
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import EvidenceRule
 from advisor.typed_input import InputError, PriceRule, shown

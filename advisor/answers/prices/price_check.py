@@ -24,7 +24,7 @@ from advisor.costs.price_book import (
 )
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.question import Question
-from advisor.ranking.rank import Ranking, rank
+from advisor.ranking.row_order import Ranking, rank
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table

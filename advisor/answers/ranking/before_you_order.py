@@ -42,7 +42,7 @@ from advisor.costs.price_book import add_command
 from advisor.ranking.exclusion_reasons import all_lack_bf16
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.question import CandidatesKey
-from advisor.ranking.rank import RankedRow, Ranking
+from advisor.ranking.row_order import RankedRow, Ranking
 from advisor.ranking.times import is_uneven
 from advisor.ranking.what_to_measure import wanted
 from bench_runner.typed_numbers import plain

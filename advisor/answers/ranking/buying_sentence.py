@@ -39,7 +39,7 @@ from advisor.ranking.exclusion_reasons import NO_ESTIMATE, exclusion_text
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.interval_comparison import alike
 from advisor.ranking.question import Question
-from advisor.ranking.rank import RankedRow, Ranking
+from advisor.ranking.row_order import RankedRow, Ranking
 from bench_runner.typed_numbers import percent, plain
 from price_catalog.model import Rental
 

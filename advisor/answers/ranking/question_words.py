@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.costs.cost_of_owning import CostTerms
     from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey, Question
-    from advisor.ranking.rank import Ranking
+    from advisor.ranking.row_order import Ranking
     from advisor.typed_input import Money
 
 

@@ -16,7 +16,7 @@ from advisor.answers.ranking.buying_sentence import Verdict
 from advisor.answers.wording import TimeUnit, estimate_mark, percent_words, rank_words, time_unit
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
-from advisor.ranking.rank import RankedRow, Ranking
+from advisor.ranking.row_order import RankedRow, Ranking
 from advisor.tables.plain_values import cut_words, fill
 
 if TYPE_CHECKING:

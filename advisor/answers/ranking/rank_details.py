@@ -27,7 +27,7 @@ from advisor.answers.wording import (
 )
 from advisor.costs.amount_words import usd_whole
 from advisor.ranking.question import CandidatesKey
-from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.row_order import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table

@@ -25,7 +25,7 @@ from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.fine_tuning import parted
 from advisor.ranking.question import CandidatesKey
-from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+from advisor.ranking.row_order import ExcludedRow, RankedRow, Ranking
 from advisor.ranking.times import Model, TrainingTime
 from advisor.ranking.what_to_measure import wanted
 from advisor.tables.table_formats import to_csv

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from advisor.answers.build_words import gpus_words
 from advisor.costs.amount_words import usd_and_cents
 from advisor.costs.rental import MINUTES, SkyPrice, price_of, skypilot_name
-from advisor.ranking.rank import Ranking
+from advisor.ranking.row_order import Ranking
 from advisor.typed_input import InputError
 from price_catalog.builds import Build
 from price_catalog.model import Rental

@@ -20,7 +20,7 @@ from advisor.cli.command import (
 from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
-    from advisor.ranking.rank import Ranking
+    from advisor.ranking.row_order import Ranking
     from price_catalog.model import Rental
 
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Rank and print. Raises InputError and StoreError."""
-    from advisor.ranking.rank import rank
+    from advisor.ranking.row_order import rank
     from advisor.ranking.snapshot import make_candidates, take_snapshot
     from advisor.ranking.typed_question import TypedQuestion, read_question
 

@@ -149,7 +149,7 @@ def _first_rows(reader: Reader) -> dict[tuple[str, int], str]:
     """What each model's ranking begins with at these budgets, in words."""
     from advisor.answers.build_words import gpus_words
     from advisor.ranking.question import CandidatesKey, Question
-    from advisor.ranking.rank import rank
+    from advisor.ranking.row_order import rank
     from advisor.ranking.snapshot import make_candidates, take_snapshot
 
     snapshot = take_snapshot(reader)

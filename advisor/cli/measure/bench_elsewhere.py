@@ -319,7 +319,7 @@ def _try_first(options: argparse.Namespace, minutes: float) -> int:
     """Tasks for the first builds of a ranking, and what all of them may cost."""
     from advisor.answers.build_words import gpus_words
     from advisor.answers.ranking.rented_trials import first_trials
-    from advisor.ranking.rank import rank
+    from advisor.ranking.row_order import rank
     from advisor.ranking.snapshot import make_candidates, take_snapshot
     from advisor.ranking.typed_question import TypedQuestion, read_question
 

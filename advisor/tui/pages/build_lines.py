@@ -16,7 +16,7 @@ from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Li
 if TYPE_CHECKING:
     from advisor.answers.build.build_sections import Section
     from advisor.answers.build.one_build import OneBuild
-    from advisor.ranking.rank import ExcludedRow, RankedRow, Ranking
+    from advisor.ranking.row_order import ExcludedRow, RankedRow, Ranking
     from advisor.tui.program.session import RankingSession
 
 LABEL_WIDTH = 9

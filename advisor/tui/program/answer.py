@@ -12,7 +12,7 @@ from advisor.answers.build_words import gpus_words
 from advisor.answers.ranking.rank_answer import unit_of
 from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import NO_PRICE
-from advisor.ranking.rank import Ranking, rank
+from advisor.ranking.row_order import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 
 if TYPE_CHECKING:

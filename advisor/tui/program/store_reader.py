@@ -185,7 +185,7 @@ class StoreReader:
         reader: Reader | None = None,
     ) -> Reading:
         """What these inputs ask for; the store is opened for times that are not known yet."""
-        from advisor.ranking.rank import rank
+        from advisor.ranking.row_order import rank
         from advisor.ranking.snapshot import candidates_of
         from advisor.ranking.times import at_face_value
 

@@ -14,7 +14,7 @@ from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.ranking.rank_answer import unit_of
 from advisor.answers.wording import REASONS_SHORT, TimeUnit, estimate_mark
 from advisor.costs.amount_words import days_short, usd_whole
-from advisor.ranking.rank import ExcludedRow, Ranking
+from advisor.ranking.row_order import ExcludedRow, Ranking
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.build_lines import whole_page
 from advisor.tui.pages.list_page import ListActions

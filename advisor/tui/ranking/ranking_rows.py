@@ -25,7 +25,7 @@ from advisor.tui.widgets.table_layout import Column, RowSource, RowStyle
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
-    from advisor.ranking.rank import RankedRow
+    from advisor.ranking.row_order import RankedRow
     from price_catalog.builds import Build
 
 Cards = tuple[str, int, int]

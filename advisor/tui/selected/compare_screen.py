@@ -11,7 +11,7 @@ from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
 from advisor.answers.build.one_build import OneBuild, place_words
 from advisor.answers.wording import short_time
 from advisor.costs.amount_words import days_rounded, usd_rounded
-from advisor.ranking.rank import RankedRow
+from advisor.ranking.row_order import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
 from advisor.tui.program.keys import COMPARE
