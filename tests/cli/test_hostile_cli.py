@@ -57,13 +57,6 @@ def test_a_terminal_without_utf8_gets_the_answer(
     assert "?" not in done.stdout
 
 
-@pytest.mark.parametrize("command", ["doctor", "paths"])
-def test_no_stdout_at_all_is_refused_in_one_line(store_path: Path, command: str) -> None:
-    done = run(command, "--store", str(store_path), shell=">&-")
-    said = "advisor: stdout is closed, so that nobody reads the answer\n"
-    assert (done.returncode, done.stderr) == (2, said)
-
-
 def test_the_doctor_sees_that_the_end_is_missing(
     own_store: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
