@@ -107,7 +107,7 @@ def one_of(known: Collection[str], *, needed: bool = True) -> Reader:
     return lambda row, name: row.choice(name, known) if needed or row.cells[name] else None
 
 
-def several_of(known: Collection[str] | None = None) -> Reader:
+def several_of(known: Collection[str]) -> Reader:
     return lambda row, column: row.words(column, known)
 
 

@@ -149,7 +149,8 @@ def _sourced(fields: Collection[str], source_ids: frozenset[str], *, needed: boo
     """``field=source_id`` pairs between semicolons."""
 
     def read(row: Row, column: str) -> str | None:
-        for item in row.words(column) if row.cells[column] or not needed else (row.text(column),):
+        text = row.text(column) if needed else row.cells[column]
+        for item in map(str.strip, text.split(";") if text else ()):
             field, equals, source = item.partition("=")
             if not equals or field not in fields:
                 raise row.error(
@@ -163,7 +164,7 @@ def _sourced(fields: Collection[str], source_ids: frozenset[str], *, needed: boo
                     column,
                     f"source '{source_id}' is not in sources.csv; {nearest(source_id, source_ids)}",
                 )
-        return row.cells[column] or None
+        return text or None
 
     return read
 
