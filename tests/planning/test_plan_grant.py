@@ -71,6 +71,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
         ('model = "pythia-410m"', "runs = 2", ["experiments[1].model: is missing: write model ="]),
         ("[rentals]", '[[owned]]\ngpu = ""\n[rentals]', ["owned[1].gpu: is empty: write a text"]),
         ("[grant]", "[grant", ["not valid TOML"]),
+        ("2027-01-01", "2027-02-30", ["'start' (at line 3) is no day of the calendar"]),
         ("[evidence]", '[evidence]\ntimes = "sond"', ["evidence.times", "'sound'"]),
         ("[evidence]", '[evidence]\nprices = "newest"', ["evidence.prices", "latest"]),
         ("allowed = false", 'kinds = ["spott"]', ["rentals.kinds", "spot"]),

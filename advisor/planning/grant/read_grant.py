@@ -320,7 +320,7 @@ def check_grant(text: str, path: Path, today: date | None = None) -> GrantCheck:
     except OutsideError as error:
         return _wrong("", str(error))
     except (RecursionError, ValueError) as error:
-        return _wrong("", toml_problem(error))
+        return _wrong("", toml_problem(error, text))
     if file is None:
         return GrantCheck(grant=None, errors=errors)
     try:

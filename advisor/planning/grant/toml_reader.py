@@ -54,6 +54,7 @@ _EXAMPLES = {
 _SOME_TEXT = 'like "Pythia 1B"'
 _TWICE = re.compile(r"Cannot (?:overwrite|declare|mutate)[^(]*(?:\(.*\) twice )?(\(at .*\))?")
 """What the reader of TOML says of a key or a table that is there twice."""
+_NO_DAY = re.compile(r"Invalid date or datetime \(at line (\d+)")
 _MINUS = ("-", "\u2212")
 
 
@@ -242,9 +243,13 @@ class OverheadOn:
         return cls(charged=rate > 0, rate=rate or None)
 
 
-def toml_problem(error: Exception) -> str:
-    """What is wrong with text that the reader of TOML does not take."""
+def toml_problem(error: Exception, text: str = "") -> str:
+    """What is wrong with ``text`` that the reader of TOML does not take."""
     problem = str(error)
+    if (no_day := _NO_DAY.match(problem)) is not None:
+        key, equals, _ = text.split("\n")[int(no_day[1]) - 1].partition("=")
+        which = shown(key.strip(), 40) if equals else "what is there"
+        problem = f"{which} (at line {no_day[1]}) is no day of the calendar: write another"
     if isinstance(error, RecursionError):
         problem = "tables or lists stand too deeply in each other"
     twice = _TWICE.fullmatch(problem)
@@ -267,8 +272,10 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 def read_toml(path: Path, kind: type[S], instead: str) -> S:
     """The whole file, checked. Raises InputError, which says what to give ``instead``."""
+    text = ""
     try:
-        found = parse_toml(read_outside(path, MAX_BYTES).decode("utf-8-sig"))
+        text = read_outside(path, MAX_BYTES).decode("utf-8-sig")
+        found = parse_toml(text)
     except FileNotFoundError:
         raise InputError(f"there is no file {shown(str(path), 200)}: {instead}") from None
     except TooLargeError:
@@ -284,7 +291,7 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        problem = what_it_is(path, "grant") or f"is {toml_problem(error)}"
+        problem = what_it_is(path, "grant") or f"is {toml_problem(error, text)}"
         raise InputError(f"{path.name} {problem}") from None
     except OSError as error:
         raise InputError(
