@@ -132,17 +132,14 @@ class Material:
     def time_ends(self, time: RunTime, label: str) -> tuple[Num | None, Num | None]:
         """The least and the most days that a run should take; None where they are not known."""
 
-        def end(value: float | None, least: str, column: str) -> Num | None:
-            if value is None:
+        def end(days: float | None, least: str, column: str) -> Num | None:
+            if days is None:
                 return None
-            origin = {"measurement_id": time.measurement_id, "column": column}
+            whole = None
             if time.whole is not None:  # of the recipe's tokens, as the days themselves
-                value = value / float(time.whole[1])
-            whole = self.ledger.leaf("time", value, "days", f"{least} days, {label}", **origin)
-            if time.whole is None:
-                return whole
-            part = self.setting("experiments.tokens", time.whole[1], "share", f"tokens, {label}")
-            return self.ledger.compute("product", [whole, part], "days", f"{least} days, {label}")
+                whole = (days / float(time.whole[1]), time.whole[1])
+            of = replace(time, days=days, whole=whole)
+            return run_days(self.ledger, of, label, f"{least} days", column)
 
         return (
             end(time.days_low, "least", "training_days_low"),

@@ -29,10 +29,8 @@ def compute_and_carbon(given: Material) -> dict[str, Any]:
         name = f"{given.loaded.models[e.model].name} on {option.label}"
         days = days_of_a_run(ledger, option.times[e.model], problem.rules, name)
         origin = {"experiment_id": experiment, "option_id": option_id}
-        label, runs = (
-            f"{e.name} on {option.label}, all its runs",
-            pairs.count((experiment, option_id)),
-        )
+        label = f"{e.name} on {option.label}, all its runs"
+        runs = pairs.count((experiment, option_id))
         count = ledger.leaf("plan", runs, "runs", label, what="runs there", **origin)
         time = ledger.compute("product", [days, hours_in_a_day(ledger), count], "hours", label)
         of = [time, _gpus(given, option, option_id)]

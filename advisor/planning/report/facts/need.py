@@ -211,12 +211,7 @@ def _steps(given: Material, e: EquipmentCost) -> Iterable[str]:
 
 def existing(given: Material) -> dict[str, Any]:
     """Each kind of machine that is there and what it does; of one that does nothing, why."""
-    grant, problem, plan, ledger = (
-        given.grant,
-        given.problem,
-        given.plan,
-        given.ledger,
-    )
+    grant, problem, plan, ledger = given.grant, given.problem, given.plan, given.ledger
     unused = unused_gpus(problem, plan)
     upgrades = {e.machine.machine_id for e in given.costs.equipment if e.machine.upgrade_of}
     wholes = [problem.whole(p.machine_id) for p in plan.placed]

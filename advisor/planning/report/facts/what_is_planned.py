@@ -171,14 +171,8 @@ def why_not(given: Material, other: Alternative) -> dict[str, Any]:
         return ledger.compute("difference", of, "money", f"{label}: {words}")
 
     budget, cost = given.problem.budget_cents, cost_of_other(ledger, other)
-    facts: dict[str, Any] = {"label": label, "plan": plan, "proven": other.proven, "over": None}
-    facts |= {
-        "more": None,
-        "less": None,
-        "fewer": None,
-        "later": None,
-        "takes": _takes(given, other),
-    }
+    facts: dict[str, Any] = dict.fromkeys(("over", "more", "less", "fewer", "later"))
+    facts |= {"label": label, "plan": plan, "proven": other.proven, "takes": _takes(given, other)}
     if other.over_budget and budget is not None and plan.cost_cents > budget:
         over = less([cost, budget_num(given.loaded, ledger)], "over the budget")
         return facts | {"over": over}

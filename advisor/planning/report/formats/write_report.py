@@ -68,7 +68,10 @@ def check_targets(names: Sequence[str], *, force: bool) -> list[Path]:
     needed = {name for path in found for name in PACKAGES.get(path.suffix.lower(), ())}
     missing = sorted(name for name in needed if importlib.util.find_spec(name) is None)
     if missing:
-        raise lacking(missing)
+        names, are = " and ".join(missing), "are" if len(missing) > 1 else "is"
+        raise InputError(
+            f"a report is drawn with {names}, which {are} not installed; {install_words('report')}"
+        )
     return found
 
 
@@ -101,20 +104,9 @@ def _check_target(path: Path, name: str, *, force: bool) -> Path:
     return path
 
 
-def lacking(packages: Sequence[str]) -> InputError:
-    """What to say where packages are missing that a report is made with."""
-    names, are = " and ".join(packages), "are" if len(packages) > 1 else "is"
-    return InputError(
-        f"a report is drawn with {names}, which {are} not installed; {install_words('report')}"
-    )
-
-
 def write_report(report: Report, paths: Sequence[Path], *, force: bool) -> list[Path]:
     """All files whole or none; all are made before the first is written. What was written."""
-    try:
-        made = [file for path in paths for file in _files(report, path)]
-    except ModuleNotFoundError as error:
-        raise lacking([str(error.name)]) from None
+    made = [file for path in paths for file in _files(report, path)]
     folders = dict.fromkeys(path.parent for path, _ in made)
     write_all_whole(made, overwrite=force, folders=folders)
     return [path for path, _ in made]
@@ -141,8 +133,5 @@ def write_planned(
     assert planned.plan is not None and planned.explanation is not None
     paths = check_targets(names, force=force)
     pictured = any(path.suffix.lower() in IN_PARTS for path in paths)
-    try:
-        report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
-    except ModuleNotFoundError as error:
-        raise lacking([str(error.name)]) from None
+    report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=pictured)
     return report, write_report(report, paths, force=force)

@@ -230,14 +230,19 @@ def days_of_a_run(on: Arithmetic[N], time: RunTime, rules: Rules, label: str) ->
     return on.compute("sum", [days, again], "days", f"days with failures, {label}")
 
 
-def run_days(on: Arithmetic[N], time: RunTime, label: str) -> N:
-    """Days of one run, from its measurement."""
-    words, origin = f"training days, {label}", {"measurement_id": time.measurement_id}
+def run_days(
+    on: Arithmetic[N],
+    time: RunTime,
+    label: str,
+    what: str = "training days",
+    column: str = "training_days",
+) -> N:
+    """Days of one run, from a column of its measurement."""
+    words, origin = f"{what}, {label}", {"measurement_id": time.measurement_id, "column": column}
     if time.whole is None:
-        return on.leaf("time", time.days, "days", words, **origin, column="training_days")
+        return on.leaf("time", time.days, "days", words, **origin)
     days, share = time.whole
-    whole = f"{words}, of the recipe"
-    recipe = on.leaf("time", days, "days", whole, **origin, column="training_days")
+    recipe = on.leaf("time", days, "days", f"{words}, of the recipe", **origin)
     part = setting(on, "experiments.tokens", share, "share", f"tokens, {label}")
     return on.compute("product", [recipe, part], "days", words)
 
