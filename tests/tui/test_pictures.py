@@ -74,14 +74,12 @@ async def test_ranking(
         ("picture", "120x40", ("2", "end")),
         ("picture", "80x24", ("2", "end")),
         ("detail", "80x24", ("3",)),
-        ("build", "120x40", ("enter",)),
         ("build", "80x24", ("enter",)),
         ("models", "120x40", ("m", "end", "ctrl+u", "b")),
         ("nothing", "80x24", ("b", "end", "ctrl+u", "9")),
         ("left-out", "80x24", ("x", "end")),
         ("help", "80x24", ("?",)),
         ("export", "80x24", ("e",)),
-        ("times", "120x40", ("f3",)),
         ("times", "80x24", ("f3",)),
     ],
 )
@@ -231,11 +229,10 @@ async def test_grant_written(own_store: Path, svg_snapshot: SnapshotAssertion) -
         assert pilot.app == svg_snapshot
 
 
-@pytest.mark.parametrize("size", ["80x24", "120x40"])
-async def test_plan(own_store: Path, svg_snapshot: SnapshotAssertion, size: str) -> None:
+async def test_plan(own_store: Path, svg_snapshot: SnapshotAssertion) -> None:
     grant = SMALL.replace("predictions = false\n", 'predictions = false\nprices = "paper"\n')
     Path("grant.toml").write_text(grant, encoding="utf-8")
-    async with running(STORE, size=SIZES[size]) as pilot:
+    async with running(STORE, size=NARROW) as pilot:
         await pilot.press("f8", "G")
         pilot.app.screen.query_one("#grant", Input).value = "grant.toml"
         await pilot.press("enter")

@@ -35,8 +35,6 @@ run()
     ("module", "words"),
     [
         ("advisor.cli.main", ["paths"]),
-        ("advisor.tables.plain_values", ["paths"]),
-        ("advisor.typed_input", ["paths"]),
         ("textual.app", []),
         ("advisor.tui.ranking.ranking_screen", []),
     ],
