@@ -144,7 +144,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         limited = f"{longer[0].text(money.in_prose)};"
     if limited:
         limited += " longest_run_days under [running] is the limit, 90 unless the grant has another"
-        doubts.append(Doubt("limit", limited, ""))
+        doubts.append(Doubt("limit", limited, details if longer else ""))
     if quick:
         words = "not tried yet: which price, time or rule would change the decision"
         doubts.append(Doubt("change", words, command))
