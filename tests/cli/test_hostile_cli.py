@@ -92,25 +92,16 @@ def test_a_fault_of_the_program_is_one_line_too(
         main(["findings"])
 
 
-def test_a_folder_that_is_not_there_is_named_with_what_to_do(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "none" / "prices.md"
-    assert main(["prices", "check", "--out", str(out), "--store", str(own_store)]) == 2
-    printed, said = capsys.readouterr()
-    assert (printed, said) == (
-        "",
-        f"advisor: there is no folder {out.parent}: make it first, or name a file in another "
-        "folder\n",
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("", "No file is named (.): name another file"),
-        ("folder", "Is a directory (folder): name another file"),
-        ("x" * 300, f"File name too long ({'x' * 300}): name another file"),
+        (
+            "none/p.md",
+            "'none/p.md' does not exist: make it first, or name a file in another folder",
+        ),
+        ("", "the report '' has no known ending: write one of .md, .csv, .json, .pdf, .xlsx"),
+        ("folder.md", "'folder.md' is a folder: name a file in it"),
+        (f"{'x' * 300}.md", "cannot be written (File name too long): name a file in a folder"),
     ],
 )
 def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
@@ -122,10 +113,12 @@ def test_a_file_that_cannot_be_written_is_named_and_its_draft_is_not(
     said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.md").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    assert main(["prices", "check", "--out", name, "--store", str(own_store)]) == 2
-    assert capsys.readouterr().err == f"advisor: {said}\n"
+    grant = str(Path(__file__).parents[2] / "examples/grants/seed.toml")
+    assert main(["plan", grant, "--out", name, "--store", str(own_store)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("\n") == 1 and said in printed.err
     assert sorted(tmp_path.rglob("*")) == before
 
 

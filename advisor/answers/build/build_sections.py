@@ -35,7 +35,15 @@ from advisor.answers.wording import (
     summed_words,
     trust_words,
 )
-from advisor.costs.amount_words import age_words, minutes_words, usd_and_cents, usd_exact, usd_rounded
+from advisor.costs.amount_words import (
+    age_words,
+    days_exact,
+    minutes_words,
+    usd_and_cents,
+    usd_exact,
+    usd_rounded,
+)
+from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.what_to_measure import wanted
 from bench_runner.typed_numbers import percent
 from price_catalog.model import Quote
@@ -201,6 +209,13 @@ def _running(one: OneBuild) -> list[Said]:
     days, kwh, words = costs.training_days, own.terms.electricity_usd_per_kwh, []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
         words.append(f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
+        years, use = own.terms.lifetime_years, own.terms.utilisation
+        if one.row is not None and own.terms == CostTerms(lifetime_years=years, utilisation=use):
+            price, used = one.row.overall_cost_usd, "" if use == 1 else f" × {percent(use)}"
+            words.append(
+                f"{usd_exact(price)} × {costs.mark}{days_exact(days)} d / ({years:g} y × 365 d"
+                f"{used}) = {costs.mark}{usd_and_cents(whole)}"
+            )
     power = own.electricity_usd_per_day
     if kwh == 0:
         words.append("without electricity, whose price w sets")
