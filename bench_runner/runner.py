@@ -47,7 +47,7 @@ class Options:
     """Time this size alone, without a climb."""
     largest_micro_batch: int | None = None
     trial: Mapping[str, Any] = field(default_factory=dict)
-    """What else its trials are told, by the names of TrialSpec."""
+    """Further values of its trials, by the names of TrialSpec."""
 
     @property
     def climb(self) -> str:

@@ -33,7 +33,7 @@ RECORDS = Path("records.jsonl")
 WORK = Path("work")
 RECIPE = "recipe.toml"
 LONGER = 2
-"""A scheduler ends what runs over its time, so a job asks for so many times the estimate: trials
+"""A scheduler ends what runs over its time, so a job asks for this multiple of the estimate: trials
 that offload take two to four times as long as others."""
 
 

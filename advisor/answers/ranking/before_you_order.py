@@ -356,9 +356,9 @@ def _rent_instead(found: Verdict, key: CandidatesKey) -> Doubt | None:
     if found.rent is None:
         return None
     ranking, (usd, i) = found.ranking, found.rent
-    build, budget = ranking.candidates.builds[i], ranking.question.budget_usd
+    build, budget = ranking.candidates.builds[i], ranking.budget_cents
     words = f"a run costs ≈{usd_rounded(usd)} on {rented_words(build)}, rented for "
     words += days_of(ranking.candidates, i)
-    words += ": over the budget too" if budget is not None and usd > budget else ""
+    words += ": over the budget too" if budget is not None and usd * 100 > budget else ""
     command = asked_of("prices rent", ranking.candidates.model.recipe_id, build)
     return Doubt("rent", words, command + prices_and_evidence(key))

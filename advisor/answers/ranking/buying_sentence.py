@@ -362,8 +362,8 @@ def _nearest_words(found: Verdict) -> list[str]:
         said.append(f"{start} is {named(found.in_time)}.")
     if row is not None:
         said.append(f"If a seller is found: {named(ranking.order[0])}.")
-    budget = ranking.question.budget_usd
-    if found.rent is not None and (budget is None or found.rent[0] <= budget):
+    budget = ranking.budget_cents
+    if found.rent is not None and (budget is None or found.rent[0] * 100 <= budget):
         usd, i = found.rent
         said.append(
             f"Rented, {rented_words(candidates.builds[i])} does it in "

@@ -40,7 +40,7 @@ _BESIDE, _MARK = 3, 2
 
 
 def columns(width: int, longest: int) -> tuple[Column, ...]:
-    """The table's columns for so many cells, where the longest label has ``longest``."""
+    """The table's columns for a width in cells, where the longest label has ``longest``."""
     found = [
         Column(key="state", title="State", width=11 if width < _SLIM else 14),
         Column(key="time", title="Training", width=9, align="right"),
@@ -70,7 +70,7 @@ _SORTED_BY: dict[str, Callable[[Tried], Any]] = {
 
 
 def setting_rows(progress: Progress, width: int) -> Rows:
-    """The settings as they stand at one moment, for so many cells; the best has a ★."""
+    """The settings as they stand at one moment, for a width in cells; the best has a ★."""
     rows = list(progress.rows.values())
     names = [full_name(row.label) for row in rows]
     shown = columns(width, max(map(len, names), default=0))

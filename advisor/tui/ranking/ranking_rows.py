@@ -257,8 +257,9 @@ def gap_at(width: int) -> int:
 
 
 def ranking_columns(answer: Answer, width: int) -> tuple[Column, ...]:
-    """The columns for so many cells, at most seven, always in this order: with a limit the chance
-    to keep it takes the place of the cost of a run, where the table is narrow the bar goes."""
+    """The columns for a width in cells, at most seven, always in this order: with a limit the
+    chance to keep it takes the place of the cost of a run, where the table is narrow the bar goes.
+    """
     gap, max_days = gap_at(width), answer.ranking.question.max_days
     title = f"{unit_of(answer.ranking).word}s"
     rank = Column(key="rank", title="# ", align="right", width=4)

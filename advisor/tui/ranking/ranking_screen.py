@@ -358,7 +358,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
 
 
 def _write(line: Static, new: str) -> None:
-    """Show another text; the screen is laid out anew only where it takes other lines."""
+    """Show another text; the screen is laid out again only where it takes other lines."""
     old, least = str(line.content), line.styles.min_height
     if new != old:
         room = 1 if least is None else int(least.value)

@@ -91,7 +91,7 @@ beside it in the ranking.
 
     @on(AnswerChanged)
     def show(self) -> None:
-        """Draw the page anew."""
+        """Draw the page again."""
         one = self.one()
         head = "No build is selected." if one is None else f"{one.name}  ·  {place_words(one)}"
         self.query_one("#head", Static).update(head)

@@ -234,8 +234,8 @@ class _Painter:
                 self.canvas.write(*place, text, self.ink("label", index))
 
     def place_for(self, index: int, width: int, *, must: bool) -> Cell | None:
-        """Where a name of so many cells is read with its point and covers nothing that counts: in
-        the point's own row if possible. One that ``must`` be there may stand further away."""
+        """Where a name of a width in cells is read with its point and covers nothing that counts:
+        in the point's own row if possible. One that ``must`` be there may stand further away."""
         layout, (x, y) = self.layout, self.at(index)
         beside = [(x + 2, y), (x - 1 - width, y)]
         below = [
