@@ -32,7 +32,7 @@ INJECTED = Path(__file__).parents[1] / "worker" / "injected"
 WINDOW_S = 5.0
 """Seconds of steps that are compared with as many before, until both are alike."""
 PAUSE = 3.0
-"""A step that takes this multiple of the median is a pause: an evaluation, a checkpoint ..."""
+"""A step that takes so many times the median is a pause: an evaluation, a checkpoint ..."""
 MOST_PAUSES = 0.05
 """... unless a larger share of the steps is, and more than one."""
 _PREFIX = "advisor-own-"
