@@ -129,22 +129,6 @@ def test_what_the_task_prints_is_merged_from_skypilots_log(
     assert "holds no record that bench_runner printed" in capsys.readouterr().err
 
 
-def test_the_first_of_a_ranking_are_tried_for_one_price(
-    own_store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["bench", "--model", "pythia-1b", "--on", "sky", "--first", "3", "--budget", "500k"]
-    assert main([*words, "--store", str(own_store)]) == 0
-    text, said = capsys.readouterr()
-    tasks = list(yaml.safe_load_all(text))
-    assert 1 < len(tasks) <= 3
-    assert all(faults(task, SCHEMA["task"]) == [] for task in tasks)
-    each = [Decimal(found) for found in re.findall(r"at most \$([\d.]+) for \d+ minutes", said)]
-    total = re.search(r"for at most \$([\d.]+) in all", said)
-    assert total is not None and Decimal(total[1]) == sum(each) and len(each) == len(tasks)
-    assert said.count("sky launch --yes") == len(tasks)
-    assert len(kept_jobs()) == len(tasks)
-
-
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
@@ -155,7 +139,6 @@ def test_the_first_of_a_ranking_are_tried_for_one_price(
         (["--gpus", "1", "--gpu", "H100", "--submit"], "goes with --on slurm"),
         (["--gpus", "1", "--gpu", "H100", "--time", "-3"], "time"),
         (["--gpus", "7", "--gpu", "H100"], "evenly"),
-        (["--first", "2", "--gpus", "1"], "goes without --first"),
     ],
 )
 def test_what_cannot_be_rented_is_one_line(

@@ -26,7 +26,6 @@ from advisor.answers.ranking.buying_sentence import (
     renting,
 )
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
-from advisor.answers.ranking.rented_trials import FIRST, first_trials
 from advisor.answers.wording import (
     OUTLET,
     OUTLET_EU,
@@ -88,7 +87,6 @@ def steps_of(ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | N
         rent if trained is None else None,
         None if unsafe else power,
         _unsold(ranking),
-        _try_rented(ranking, held, key),
     )
     return [step for step in found if step is not None]
 
@@ -248,27 +246,6 @@ def _unsold(ranking: Ranking) -> Doubt | None:
         f"{NOT_ON_SALE[best.availability]}: ask for a quote"
     )
     return Doubt("unsold", words, _listed(best))
-
-
-def _try_rented(
-    ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey | None
-) -> Doubt | None:
-    """What it costs at most to measure the first rows on rented GPUs before one is bought; None
-    where the command would rank other machines than were asked for."""
-    question, model = ranking.question, ranking.candidates.model
-    usual = key is None or key[1:] == CandidatesKey("", "latest", "sound")[1:]
-    if not usual or question.rule != "days" or ranking.lead(0).time.timing == "synchronised":
-        return None
-    # Nothing here knows how to start a training of the user's own there.
-    trials = first_trials(ranking, rentals) if model.own_command is None else None
-    if trials is None or not trials.tried:
-        return None
-    command = f"advisor bench --model {quoted(model.recipe_id)} --on sky --first {FIRST}"
-    if question.budget_usd is not None:
-        command += f" --budget {question.budget_usd:.0f}"
-    if question.max_days is not None:
-        command += f" --max-days {plain(question.max_days, 6)}"
-    return Doubt("try", trials.words(), command)
 
 
 # Where no build answers

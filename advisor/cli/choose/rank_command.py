@@ -117,6 +117,4 @@ def _gpus_to_rent(answer: Ranking) -> list[str] | None:
     """The GPUs whose hourly prices the answer speaks of; None: all."""
     if not answer.sold_rows:
         return None
-    from advisor.answers.ranking.rented_trials import first_gpus
-
-    return first_gpus(answer)
+    return [answer.lead(0).build.gpu.gpu_id]

@@ -14,7 +14,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, open_store, say, terminal_width
+from advisor.cli.command import ANSWERED, CANCELLED, open_store, say, terminal_width
 from advisor.costs.rental import MINUTES
 from advisor.files import typed_path
 from advisor.typed_input import InputError, parse_choice, parse_positive, shown
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
-    from advisor.benchmark.jobs.prepare import Prepared
     from advisor.benchmark.measurement_request import Request
     from advisor.prediction.model.targets import Ask
-    from advisor.store import Store
-    from price_catalog.model import Rental
 
 
 MAX_MINUTES = 60 * 24 * 30
@@ -130,9 +127,6 @@ _FLAGS: tuple[tuple[str, str, str, str], ...] = (
     ("gpu", "", "NAME", "the GPU, as the catalogue calls it (needed for sky)"),
     ("nodes", "slurm", "N", "machines that share the GPUs (slurm; default 1)"),
     ("time", "", "MIN", "the job's time limit: 90 or 2h"),
-    ("first", "sky", "N", "the first N of a ranking, with --budget and --max-days (sky)"),
-    ("budget", "sky", "USD", "of that ranking: 40k"),
-    ("max_days", "sky", "D", "of that ranking: 60 or 2 months"),
     ("cluster", "slurm", "NAME", "a [slurm.NAME] table of the settings"),
     ("partition", "slurm", "NAME", "of the cluster"),
     ("account", "slurm", "NAME", "who pays, as the cluster calls it"),
@@ -217,7 +211,8 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
             say(f"expected start: {start:%Y-%m-%d %H:%M}; in a grant: queue_days = {days:g}")
     if not options.submit:
         say(f"Nothing was submitted. {prepared.folder} has all that the cluster needs. Type:")
-        _say_what_to_type(prepared.lines)
+        for line in prepared.lines:
+            say(f"  {line}")
         if not here and profile.login is None:
             say("  (first: CLUSTER=you@login.cluster.edu, or name it by --login)")
         return ANSWERED
@@ -269,90 +264,29 @@ MAX_SKY_MINUTES = 24 * 60
 
 
 def _run_on_sky(options: argparse.Namespace) -> int:
-    """Write the folders, show the tasks, say what to type. Raises InputError and StoreError."""
+    """Write the folder, show the task, say what to type. Raises InputError and StoreError."""
+    from advisor.benchmark.jobs import prepare
+
     if options.device == "cpu":
         raise InputError("a CPU is not rented for this: leave --device out")
     minutes: float = MINUTES
     if options.time is not None:
         minutes = parse_positive(options.time, "job's time", "minutes", MAX_SKY_MINUTES)
-    if options.first is not None:
-        return _try_first(options, minutes)
-    for name in ("budget", "max_days"):
-        if getattr(options, name) is not None:
-            raise InputError(f"--{name.replace('_', '-')} goes with --first")
     if options.gpu is None:
-        raise InputError(
-            "name the GPU to rent, as the catalogue calls it (--gpu H100), or try the first of a "
-            "ranking: --first 3 --budget 40k"
-        )
+        raise InputError("name the GPU to rent, as the catalogue calls it: --gpu H100")
     store = open_store(options)
     with store.reading() as reader:
         rentals = reader.rentals()
-    prepared = _one(options, store, rentals, options.gpu, minutes)
+    folder = typed_path(options.folder) if options.folder else None
+    request = job_request(options)
+    prepared = prepare.prepare_sky(
+        store, rentals, request, options.gpu, minutes=minutes, folder=folder
+    )
+    prepare.write(prepared)
+    print(prepared.text, end="")
     assert prepared.price is not None
     say(prepared.price.words())
     say("Nothing was launched. Type:")
-    _say_what_to_type(prepared.lines)
-    return ANSWERED
-
-
-def _one(
-    options: argparse.Namespace, store: Store, rentals: Sequence[Rental], gpu: str, minutes: float
-) -> Prepared:
-    """Write one task's folder and print the task."""
-    from advisor.benchmark.jobs import prepare
-
-    folder = typed_path(options.folder) if options.folder else None
-    request = job_request(options)
-    prepared = prepare.prepare_sky(store, rentals, request, gpu, minutes=minutes, folder=folder)
-    prepare.write(prepared)
-    print(prepared.text, end="")
-    return prepared
-
-
-def _say_what_to_type(lines: Sequence[str]) -> None:
-    for line in lines:
+    for line in prepared.lines:
         say(f"  {line}")
-
-
-def _try_first(options: argparse.Namespace, minutes: float) -> int:
-    """Tasks for the first builds of a ranking, and what all of them may cost."""
-    from advisor.answers.build_words import gpus_words
-    from advisor.answers.ranking.rented_trials import first_trials
-    from advisor.ranking.row_order import rank
-    from advisor.ranking.snapshot import make_candidates, take_snapshot
-    from advisor.ranking.typed_question import TypedQuestion, read_question
-
-    for name in ("gpu", "gpus", "folder"):
-        if getattr(options, name) is not None:
-            raise InputError(f"--{name} goes without --first: the ranking says which GPUs")
-    count = whole_number(options.first, "the number after --first")
-    store = open_store(options)
-    typed = TypedQuestion(model=options.model, budget=options.budget, max_days=options.max_days)
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader)
-        asked, errors = read_question(typed, snapshot)
-        if asked is None:
-            raise InputError(next(iter(errors.values())))
-        key, question = asked
-        ranking = rank(make_candidates(reader, snapshot, key), question)
-        rentals = reader.rentals()
-    trials = first_trials(ranking, rentals, first=count, minutes=minutes)
-    for build in trials.not_rented:
-        say(f"no offer is known for renting {gpus_words(build)} in one machine: left out")
-    if not trials.tried:
-        say("none of the first can be rented: measure one where it stands, by advisor bench")
-        return NO_ANSWER
-    to_type: list[str] = []
-    for at, (build, _) in enumerate(trials.tried):
-        options.gpus = str(build.gpu_count)
-        if at:
-            print("---")
-        prepared = _one(options, store, rentals, build.gpu.gpu_id, minutes)
-        assert prepared.price is not None
-        say(f"{gpus_words(build)}: {prepared.price.words()}")
-        to_type += prepared.lines
-    words = trials.words()
-    say(f"{words[0].upper()}{words[1:]}. Nothing was launched. Type:")
-    _say_what_to_type(to_type)
     return ANSWERED
