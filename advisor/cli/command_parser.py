@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from advisor.cli.command import add_store
+from advisor.cli.command import add_store, terminal_width
 from advisor.cli.help_texts import COMMANDS, GROUPS, examples_of, whole_help
 from advisor.typed_input import InputError, shown
 from price_catalog.csv_table import nearest
@@ -25,8 +25,18 @@ _FIRST_FLAGS = {
 """What a word without a flag is for, where a command that takes none is called with one."""
 
 
+class _Formatter(argparse.HelpFormatter):
+    """Knows the width, for which argparse would load what unpacks archives, in every command."""
+
+    def __init__(self, prog: str, **options: Any) -> None:
+        super().__init__(prog, width=terminal_width() - 2, **options)
+
+
 class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_Formatter, **options)
 
     def error(self, message: str) -> NoReturn:
         words = _in_words(message)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+from _blake2 import blake2b  # hashlib also loads OpenSSL: a fiftieth of a short answer
 from functools import cache
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import advisor
@@ -26,6 +26,8 @@ DERIVING = ("advisor.store.shipped_rows", "advisor.store.rows", "advisor.store.p
 _FACTS = ("bench_runner", "price_catalog", "advisor.prediction")
 """The rooms whose text the code reads."""
 _TEXT = (".csv", ".toml", ".jsonl", ".json")
+NOT_MARKED = {"__pycache__", "benchmark", "planning", "answers", "tui", "cli"}
+"""Rooms that come after the store: no row follows from them."""
 _IMPORT = re.compile(
     rb"\n[ \t]*(?:from|import)[ \t]+((?:advisor|bench_runner|price_catalog)\b[\w.]*)"
     rb"(?:[ \t]+import[ \t]+(\([^)]*\)|[^\n]*))?"
@@ -57,7 +59,7 @@ def files_mark() -> str:
                 if not entry.is_dir():
                     known = entry.stat()
                     mark.update(f"{entry.name}\0{known.st_size}\0{known.st_mtime_ns}\0".encode())
-                elif entry.name != "__pycache__":
+                elif entry.name not in NOT_MARKED:
                     ahead.append(entry.path)
     return mark.hexdigest()
 

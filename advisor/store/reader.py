@@ -132,7 +132,8 @@ class Reader:
     def rentals(self, gpu_ids: Sequence[str] | None = None) -> tuple[Rental, ...]:
         """Every hourly price, or those of some GPUs, by GPU, count and date; each provider under
         its one name."""
-        records = self._records("rentals", gpu_ids=None if gpu_ids is None else list(gpu_ids))
+        # As text: for a list DuckDB loads modules that most answers do without.
+        records = self._records("rentals", gpu_ids=None if gpu_ids is None else "\n".join(gpu_ids))
         return tuple(_under_one_name(record) for record in records)
 
     def sources(self) -> tuple[Source, ...]:

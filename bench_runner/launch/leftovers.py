@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -93,6 +92,8 @@ def _take_away(entry: os.DirEntry[str], young_s: float) -> bool:
         # Somebody who uses it, or a file system without locks: it stays.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if entry.is_dir(follow_symlinks=False):
+            import shutil  # late: it loads what unpacks archives, and most starts find nothing
+
             shutil.rmtree(entry.path, ignore_errors=True)
         else:
             os.unlink(entry.path)

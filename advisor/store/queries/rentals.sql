@@ -4,5 +4,5 @@ SELECT
     CASE WHEN merged_from IS NULL THEN origin ELSE 'merged' END AS origin,
     coalesce(' (from ' || merged_from || ')', '') AS mark
 FROM rental
-WHERE $gpu_ids IS NULL OR list_contains($gpu_ids, gpu_id)
+WHERE $gpu_ids IS NULL OR list_contains(string_split($gpu_ids, chr(10)), gpu_id)
 ORDER BY gpu_id, gpu_count, priced_on, rental_id

@@ -7,9 +7,9 @@ What was looked through is known until it changes: listing the functions costs m
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
+from _blake2 import blake2b
 from functools import cache
 from pathlib import Path
 from stat import S_ISREG
@@ -144,7 +144,7 @@ def _steps() -> tuple[str, ...]:
 
 @cache
 def _schema_digest() -> str:
-    return hashlib.blake2b("\0".join(_steps()).encode(), digest_size=16).hexdigest()
+    return blake2b("\0".join(_steps()).encode(), digest_size=16).hexdigest()
 
 
 @cache
@@ -170,7 +170,7 @@ def _made_by_us() -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]
 
 def _line(*parts: object) -> str:
     text = "\0".join(map(str, parts))
-    return hashlib.blake2b(os.fsencode(text), digest_size=16).hexdigest()
+    return blake2b(os.fsencode(text), digest_size=16).hexdigest()
 
 
 def _file() -> Path:
