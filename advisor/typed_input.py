@@ -127,7 +127,7 @@ def _typed_money(text: str, what: str) -> TypedMoney:
         typed = without_currency(text)
     except ValueError as error:
         raise InputError(f"{what} {shown(text.strip())} {error}") from None
-    if typed.codes and not typed.number:
+    if not typed.number and {"USD", *exchange_rates()} & {*typed.codes}:
         raise InputError(
             f"{what} {shown(text.strip())} has no amount: write it like 40k {typed.codes[0]}"
         )
@@ -187,7 +187,8 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
     rates = exchange_rates()
     rate = rates.get(codes[0]) if len(codes) == 1 else None
     if rate is None:
-        parse_budget(bare, what, most=MAX_BUDGET_USD * 1_000)  # a slip comes before the rate
+        if bare:
+            parse_budget(bare, what, most=MAX_BUDGET_USD * 1_000)  # a slip comes before the rate
         *some, last = sorted(rates)
         raise InputError(
             f"the {what} {shown(text.strip())} is in {' or '.join(codes)}, whose rate does not "

@@ -302,6 +302,7 @@ def test_money_in_us_dollars_is_not_converted(text: str) -> None:
         ("kr 50k", "is in SEK or NOK or DKK, whose rate does not ship"),
         ("€-5", "is negative"),
         ("€", "has no amount: write it like 40k EUR"),
+        ("₹", "is in INR, whose rate does not ship"),
         ("0 EUR", "is zero"),
         ("NaN EUR", "is not an amount"),
         ("40k€50k", "is not an amount: write a plain amount"),

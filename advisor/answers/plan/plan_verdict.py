@@ -97,7 +97,8 @@ def _purchases(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
 
 
 def _rents(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
-    """Each rate that is planned with, the median of its providers', and the lowest of them."""
+    """Each rate that is planned with, the median of its providers', and the lowest of them; ``vat``
+    is charged on top of either, as a share."""
     used = {each.rental_id for each in plan.rented}
     return [
         {
@@ -106,6 +107,7 @@ def _rents(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
             "at_once": plan.at_once(each.rental_id),
             "provider": each.who,
             "an_hour": each.price_per_hour,
+            "vat": float(loaded.problem.rules.vat),
             "date": str(each.priced_on),
             "providers": len(each.offers),
             "lowest_provider": each.lowest.who,

@@ -85,10 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         one.add_argument("--details", action="store_true", help="every term, quote and source")
         add_format(one)
 
-    check = command(
-        "check",
-        "what is stale, outlying, contradicting or unsourced, and which rankings rest on it",
-    )
+    check = command("check", "what is stale, outlying, contradicting or unsourced")
     check.add_argument("--prices", default="latest", help="latest (default), or as of YYYY-MM-DD")
     add_format(check)
 

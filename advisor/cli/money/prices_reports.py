@@ -18,21 +18,14 @@ from advisor.answers.prices.owning_and_renting_text import (
     rent_sentence,
     rent_text,
 )
-from advisor.answers.prices.price_check import (
-    MODELS,
-    Problem,
-    budget_checks,
-    check_text,
-    price_problems,
-)
+from advisor.answers.prices.price_check import Problem, check_text, price_problems
 from advisor.cli.command import ANSWERED, terminal_width, typed_terms
 from advisor.costs.cost_terms import read_terms
-from advisor.ranking.question import CandidatesKey
-from advisor.ranking.snapshot import make_candidates, take_snapshot
+from advisor.ranking.snapshot import take_snapshot
 from advisor.ranking.times import parse_evidence_rule
 from advisor.store import Store
 from advisor.tables.plain_values import to_json
-from advisor.tables.table_formats import render_rows, to_csv
+from advisor.tables.table_formats import render_rows
 from advisor.typed_input import (
     InputError,
     parse_count,
@@ -128,16 +121,10 @@ def check_prices(options: argparse.Namespace, store: Store) -> int:
     today = rule if isinstance(rule, date) else date.today()
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        book = snapshot.prices(rule, today=today)
-        problems = price_problems(snapshot, book, today=today)
-        candidates = [
-            make_candidates(reader, snapshot, CandidatesKey(name, rule, "sound")) for name in MODELS
-        ]
-    checks = budget_checks(candidates, problems, today=today)
-    if options.format == "json":
-        print(to_json({"rankings": checks, "problems": [each._asdict() for each in problems]}))
-    elif options.format == "csv":
-        print(to_csv([each._asdict() for each in problems], Problem._fields))
+    problems = price_problems(snapshot, snapshot.prices(rule, today=today), today=today)
+    if options.format == "table":
+        print(check_text(problems, terminal_width()))
     else:
-        print(check_text(problems, checks, terminal_width()))
+        rows = [each._asdict() for each in problems]
+        print(render_rows(rows, options.format, Problem._fields))
     return ANSWERED
