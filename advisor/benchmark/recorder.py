@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,9 @@ from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
 
 if TYPE_CHECKING:
+    from advisor.prediction.model.own_model import OwnModel
     from advisor.store import Store
+    from price_catalog.model import Host
 
 
 def follow(run: Run, recorder: Recorder) -> Generator[dict[str, Any]]:
@@ -30,68 +32,47 @@ def follow(run: Run, recorder: Recorder) -> Generator[dict[str, Any]]:
     recorder.finish()
 
 
-class Recorder:
-    """Appends records to the store as they come; what it does not take now is tried again.
+def keep_records(
+    store: Store, records: Sequence[Measurement], recipe: OwnModel | None, host: Host | None = None
+) -> int:
+    """Keep records as the user's own, with a first time the recipe of a file and the machine, too;
+    how many were new. Raises StoreError."""
+    if any(record.status == "ok" for record in records):
+        if host is not None:
+            store.add(host=[host])
+        if recipe is not None:
+            store.add_recipes([recipe])
+    return store.append_measurements(records, [MEASURED_HERE])
 
-    A record is also in the runner's file, so nothing is lost where the store stays closed.
-    """
+
+class Recorder:
+    """Keeps a model's records in the store as trials end: those of the runner's file, where nothing
+    is lost if the store stays closed."""
 
     def __init__(self, store: Store, plan: Plan) -> None:
         """Raises InputError where the file of earlier records cannot be read."""
         self.kept = 0
-        """How many records the store has taken, those that it had among them."""
+        """How many records of the model are in the store."""
+        self.waiting = 0
+        """How many are not."""
+        self.problem: str | None = None
+        """Why they are not."""
         self._store = store
         self._plan = plan
-        self._waiting: list[Measurement] = []
-        self._closed: str | None = None
-        """Why the store does not take what waits."""
-        self._refused: str | None = None
-        """Why a record was dropped."""
-        self._recipe = plan.own_recipe
-        self._seen: set[str] = set()
-        self._owned = plan.owned_host()
+        self._recipe, self._host = plan.own_recipe, plan.owned_host()
         try:
-            earlier = journal.read(plan.request.records_file)
+            journal.read(plan.request.records_file)
         except ValueError as error:
             raise InputError(str(error)) from None
-        self._earlier = {record.measurement_id for record in earlier}
-
-    @property
-    def problem(self) -> str | None:
-        """Why a record is not in the store; None where all are."""
-        return self._closed or self._refused
-
-    @property
-    def waiting(self) -> int:
-        """How many records the store has not taken yet."""
-        return len(self._waiting)
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Keep the record of an event, where it has one.
-
-        A trial's is written at once; what was left out or known before waits for the next trial.
-        """
-        row = event.get("best") if event["event"] == "search-finished" else event.get("record")
-        if isinstance(row, dict):
-            try:
-                self._add(journal.from_json(row))
-            except (ValueError, TypeError) as error:
-                self._refused = f"a record cannot be kept: {error}"
+        """Keep what is on record once a trial or the search has ended."""
         if event["event"] in ("trial-finished", "search-finished"):
-            self._write()
+            self._keep()
 
     def finish(self) -> None:
         """Keep what the runner wrote and did not live to tell, and what the store refused."""
-        try:
-            written = journal.read(self._plan.request.records_file)
-        except ValueError as error:
-            self._refused = str(error)
-            written = []
-        for record in written:
-            if record.measurement_id not in self._earlier:
-                with suppress(ValueError):
-                    self._add(record)
-        self._write()
+        self._keep()
         if self.kept:
             with suppress(ValueError):  # a store that is held: the next merge or rebuild does it
                 self._store.update_predictions()
@@ -99,44 +80,24 @@ class Recorder:
     def words(self) -> str:
         """What became of the records."""
         plan = self._plan
-        if self._closed is not None:
-            missing = f"{counted(self.waiting, 'record')} {are(self.waiting)} not in the store"
-            return (
-                f"{missing} ({self._closed}); bring in what is missing by: "
-                f"advisor merge --mine {typed_path(plan.request.records_file)} "
-                f"--store {typed_path(plan.store_path)}"
-            )
-        text = f"{counted(self.kept, 'record')} of this run {are(self.kept)} in {plan.store_path}"
-        return text if self._refused is None else f"{text}; {self._refused}"
+        if self.problem is None:
+            of = f"{counted(self.kept, 'record')} of {plan.recipe_id}"
+            return f"{of} {are(self.kept)} in {plan.store_path}"
+        missing = f"{counted(self.waiting, 'record')} {are(self.waiting)} not in the store"
+        return (
+            f"{missing} ({self.problem}); bring in what is missing by: "
+            f"advisor merge --mine {typed_path(plan.request.records_file)} "
+            f"--store {typed_path(plan.store_path)}"
+        )
 
-    def _add(self, record: Measurement) -> None:
-        """Put a record on the list. Raises StoreError where the store would refuse it."""
-        from advisor.store.own_rows import own_tables
-
-        if record.measurement_id not in self._seen:
-            self._seen.add(record.measurement_id)
-            own_tables(measurement=[record])
-            self._waiting.append(record)
-
-    def _write(self) -> None:
-        from advisor.store import StoreError
-
-        if not self._waiting:
-            return
+    def _keep(self) -> None:
         try:
-            self._store.append_measurements(self._waiting, [MEASURED_HERE])
-            if any(r.status == "ok" and r.training_days is not None for r in self._waiting):
-                self._add_own()
-        except StoreError as error:
-            self._closed = str(error)
-            return
-        self.kept += len(self._waiting)
-        self._waiting, self._closed = [], None
-
-    def _add_own(self) -> None:
-        """With the first time, the machine itself and the recipe of a file."""
-        if self._owned is not None:
-            self._store.add(host=[self._owned])
-        if self._recipe is not None:
-            self._store.add_recipes([self._recipe])
-        self._owned, self._recipe = None, None
+            records = journal.read(self._plan.request.records_file)
+            records = [each for each in records if each.recipe_id == self._plan.recipe_id]
+            self.waiting = len(records) - self.kept
+            if self.waiting:
+                keep_records(self._store, records, self._recipe, self._host)
+        except ValueError as error:  # of the file, or a StoreError
+            self.problem = str(error)
+        else:
+            self.kept, self.waiting, self.problem = len(records), 0, None

@@ -24,38 +24,32 @@ from bench_runner.launch.processes import (
     MAX_LINE,
     WATCHED_PARENT,
     child_environment,
+    end_group,
     log_tail,
-    marked,
     module_command,
 )
-from bench_runner.untrusted_text import json_outside
+from bench_runner.records.journal import event_of
 
 RUNNER = tuple(module_command("bench_runner"))
 MARK = "ADVISOR_BENCH"
 """Environment variable by which every process under a run is known."""
-PATIENCE_S = (30.0, 5.0, 5.0)
-"""How long to wait after SIGINT, SIGTERM and SIGKILL. The runner itself needs up to 12 s to end a
-trial's process group."""
+PATIENCE_S = 30.0
+"""How long to wait after SIGINT. The runner itself needs up to 12 s to end a trial's process
+group."""
 
 
 class Run:
     """One child process from its start to its end. `cancel` may be called from any thread."""
 
     def __init__(
-        self,
-        request: Request,
-        *,
-        runner: Sequence[str] = RUNNER,
-        patience_s: tuple[float, float, float] = PATIENCE_S,
+        self, request: Request, *, runner: Sequence[str] = RUNNER, patience_s: float = PATIENCE_S
     ) -> None:
         """Start it. Raises InputError where its folders cannot be made or it cannot be started."""
         self.request = request
+        self.is_cancelled = False
         self._patience_s = patience_s
         self._mark = uuid.uuid4().hex
-        self._lock = threading.Lock()
-        self._ender: threading.Thread | None = None
-        self._asked = 0
-        """How often `cancel` was called."""
+        self._enders: list[threading.Timer] = []
         self._finished: dict[str, Any] | None = None
         self._error: str | None = None
         logs = request.work_directory.absolute() / "logs"
@@ -98,59 +92,28 @@ class Run:
                 yield event
             self.process.wait()
         finally:
-            if self.process.poll() is None:
-                # Whoever followed stopped before the end.
-                self.cancel()
-                self.process.wait()
+            for ender in self._enders:
+                ender.cancel()
+            self._end()  # whoever followed may have stopped before the end
             self.process.stdout.close()
-            if self._ender is not None:
-                self._ender.join()
-            self._sweep()
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether `cancel` was called."""
-        return self._ender is not None
 
     def cancel(self) -> None:
-        """End it: interrupt, then terminate, then kill the whole group; asked again, go on faster.
-
-        Returns at once. Finished trials are kept.
-        """
-        with self._lock:
-            self._asked += 1
-            if self._ender is not None or self.process.poll() is not None:
-                return
-            self._ender = threading.Thread(target=self._end, daemon=True)
-            self._ender.start()
+        """End it: interrupt it, and end all of it by force when that takes too long or this is
+        asked again. Returns at once. Finished trials are kept."""
+        if self.process.poll() is not None:
+            return
+        if not self.is_cancelled:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGINT)
+        self._enders.append(
+            threading.Timer(0 if self.is_cancelled else self._patience_s, self._end)
+        )
+        self.is_cancelled = True
+        self._enders[-1].daemon = True
+        self._enders[-1].start()
 
     def _end(self) -> None:
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
-        for stage, (number, patience_s) in enumerate(
-            zip(numbers, self._patience_s, strict=True), start=1
-        ):
-            self._signal(number)
-            for _ in range(max(1, int(patience_s / 0.05))):
-                with suppress(subprocess.TimeoutExpired):
-                    self.process.wait(timeout=0.05)
-                    # Its children may hold the pipe that our reader waits for.
-                    self._sweep()
-                    return
-                if self._asked > stage and number != signal.SIGKILL:
-                    break
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
-        if number == signal.SIGKILL:
-            self._sweep()
-
-    def _sweep(self) -> None:
-        """Kill what carries the mark; a trial's workers have sessions of their own."""
-        for pid in marked(MARK, self._mark):
-            if pid != self.process.pid or self.process.poll() is None:
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
+        end_group(self.process, self._mark, MARK)
 
     def ending(self) -> Ending:
         """How it ended, once `events` has."""
@@ -185,15 +148,10 @@ class Run:
 
 
 def _events(stdout: IO[bytes]) -> Iterator[dict[str, Any]]:
-    for raw in stdout:
-        text = raw.decode("utf-8", errors="replace").strip()
-        try:
-            event = json_outside(text)
-        except (ValueError, RecursionError):
-            event = None
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
+    for line in stdout:
+        if (event := event_of(line)) is not None:
             yield event
-        elif text:
+        elif text := line.decode("utf-8", errors="replace").strip():
             yield {"event": "noise", "text": text[:MAX_LINE]}
 
 

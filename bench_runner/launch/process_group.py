@@ -6,7 +6,6 @@ The group is watched, held to a time limit, and ended whole: terminate, then kil
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import re
@@ -25,16 +24,17 @@ from bench_runner.launch.leftovers import in_use
 from bench_runner.launch.processes import (
     MARK,
     MAX_LINE,
+    WATCHED_PARENT,
     end_group,
     module_command,
     read_end,
     shorten,
 )
 from bench_runner.launch.trial import Ending, Outcome, TrialSpec
+from bench_runner.records.journal import events_since
 from bench_runner.settings import configure
 
 EventHandler = Callable[[dict[str, Any]], None]
-PARENT = "BENCH_RUNNER_PARENT"
 EndedBy = Literal["cancelled", "timed-out"]
 MAX_LOG_BYTES = 64 * 1024 * 1024
 """A trial that says more than this has gone wrong, and would fill the disk."""
@@ -153,7 +153,7 @@ def child_environment(
     environment["TOKENIZERS_PARALLELISM"] = "false"
     environment[MARK] = group
     if launcher == "local":
-        environment[PARENT] = str(os.getpid())
+        environment[WATCHED_PARENT] = str(os.getpid())
         environment |= pinned or {}
     if starts_alone(spec.gpu_count, launcher):
         environment |= _ALONE
@@ -229,10 +229,7 @@ def run_group(
         def drain() -> str | None:
             """Hand on what is new; what is wrong with it, in words."""
             nonlocal read_to
-            try:
-                new, read_to = new_events(directory / "events.jsonl", read_to)
-            except ValueError as error:
-                return f"a worker wrote what is no event ({error})"
+            new, read_to = events_since(directory / "events.jsonl", read_to)
             for event in new:
                 events.append(event)
                 on_event(event)
@@ -278,21 +275,6 @@ def run_group(
                 of_the_moment=True,
             )
         return outcome
-
-
-def new_events(path: Path, start: int) -> tuple[list[dict[str, Any]], int]:
-    """The events of the lines that are whole from a byte on, and the byte after them. Raises
-    ValueError where a line is no JSON object."""
-    try:
-        with path.open("rb") as file:
-            file.seek(start)
-            whole = file.read(MAX_LOG_BYTES).rpartition(b"\n")[0]
-    except FileNotFoundError:
-        return [], start
-    found = [json.loads(line) for line in whole.split(b"\n") if line.strip()]
-    if not all(isinstance(event, dict) and "event" in event for event in found):
-        raise ValueError("a line without the name of an event")
-    return found, start + len(whole) + bool(whole)
 
 
 def _size(path: Path) -> int:

@@ -88,7 +88,7 @@ def is_alive(pid: int) -> bool:
 
 
 def when_parent_ends(then: Callable[[], None]) -> None:
-    """Do this as soon as the process is gone that started this one and said so.
+    """Do this as soon as the process is gone that named itself in our environment.
 
     A kill leaves no time to tell a child anything, so the child looks.
     """
@@ -98,7 +98,7 @@ def when_parent_ends(then: Callable[[], None]) -> None:
     parent = int(said)
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while is_alive(parent):
             time.sleep(_LOOK_S)
         then()
 
@@ -124,11 +124,6 @@ def marked(variable: str, value: str) -> list[int]:
             if not zombie and process.environ().get(variable) == value:
                 found.append(process.pid)
     return found
-
-
-def members(group: str) -> list[int]:
-    """The living processes that carry a group's mark."""
-    return marked(MARK, group)
 
 
 def read_end(path: Path, count: int) -> str:
@@ -158,24 +153,25 @@ def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
     return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
 
 
-def end_group(process: subprocess.Popen[bytes], group: str) -> None:
-    """End every process of a group: terminate, wait, kill. torchrun's workers have sessions of
-    their own, so the mark in their environment is what finds them."""
-    _signal(process, group, signal.SIGTERM)
+def end_group(process: subprocess.Popen[bytes], value: str, variable: str = MARK) -> None:
+    """End a process and all that carries its mark: terminate, wait, kill. torchrun's workers have
+    sessions of their own, so the mark in their environment is what finds them."""
+    _signal(process, marked(variable, value), signal.SIGTERM)
     deadline = time.monotonic() + _TERMINATE_S
-    while time.monotonic() < deadline and (process.poll() is None or members(group)):
+    while time.monotonic() < deadline and (process.poll() is None or marked(variable, value)):
         time.sleep(0.05)
     for _ in range(20):
-        if process.poll() is not None and not members(group):
+        left = marked(variable, value)
+        if process.poll() is not None and not left:
             return
-        _signal(process, group, signal.SIGKILL)
+        _signal(process, left, signal.SIGKILL)
         time.sleep(0.1)
 
 
-def _signal(process: subprocess.Popen[bytes], group: str, number: signal.Signals) -> None:
+def _signal(process: subprocess.Popen[bytes], pids: list[int], number: signal.Signals) -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, number)
-    for pid in members(group):
-        with suppress(ProcessLookupError):
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)

@@ -24,8 +24,9 @@ from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.launch.processes import MARK, end_group
 from bench_runner.own_command.kernel_kinds import KINDS
 from bench_runner.own_command.timeline import Timeline, read_trace
+from bench_runner.records.journal import events_since
 from bench_runner.typed_numbers import NORMAL_90
-from bench_runner.untrusted_text import json_outside, printable
+from bench_runner.untrusted_text import printable
 
 INJECTED = Path(__file__).parents[1] / "worker" / "injected"
 """What each Python of the training loads first; never imported here."""
@@ -184,26 +185,19 @@ class _Watched:
 
     def take_new(self) -> None:
         for path in self.folder.glob("*.jsonl"):
-            with suppress(OSError), path.open("rb") as file:
-                file.seek(self.read.get(path, 0))
-                for line in file:
-                    if not line.endswith(b"\n"):
-                        break
-                    self.read[path] = self.read.get(path, 0) + len(line)
-                    with suppress(ValueError):
-                        self.take(json_outside(line))
+            new, self.read[path] = events_since(path, self.read.get(path, 0))
+            for event in new:
+                self.take(event)
 
-    def take(self, event: Any) -> None:
-        if not isinstance(event, dict):
-            return
+    def take(self, event: dict[str, Any]) -> None:
         self.events.append(event)
-        kind, leads = event.get("event"), event.get("leads")
+        kind, leads = event["event"], event.get("leads")
         if kind == "stepping":
             for each in event.get("uuids") or ():
                 if each not in self.samplers:
                     self.samplers[each] = GpuSampler(str(each))
                     self.samplers[each].start()
-            if leads and sum(e.get("event") == kind for e in self.events) == 1:
+            if leads and sum(e["event"] == kind for e in self.events) == 1:
                 self.say("it trains: waiting until its steps take as long as those before")
         elif kind == "timed" and leads:
             self.say(f"its steps are timed ({event.get('how')}); looking at a few of them")
@@ -216,12 +210,12 @@ class _Watched:
             sampler.stop()
 
     def last(self, kind: str) -> dict[str, Any] | None:
-        return next((e for e in reversed(self.events) if e.get("event") == kind), None)
+        return next((e for e in reversed(self.events) if e["event"] == kind), None)
 
     def ended(self, *, cancelled: bool) -> Ended:
         """What came of it, once it has ended."""
         code = self.process.returncode
-        timed = once_each([e for e in self.events if e.get("event") == "timed"])
+        timed = once_each([e for e in self.events if e["event"] == "timed"])
         leader = next((e for e in timed if e.get("leads")), None)
         if cancelled or leader is None or (self.done_s is None and code != 0):
             return Ended(

@@ -7,13 +7,14 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from bench_runner.records.locks import writing
+from bench_runner.records.locks import lock
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.records.record_checks import check_environment, check_object
 from bench_runner.untrusted_text import (
@@ -119,13 +120,13 @@ def append(path: Path, measurement: Measurement) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        with writing(descriptor, path):
-            end = _end_of_lines(descriptor)
-            os.ftruncate(descriptor, end)
-            line = (json.dumps(to_json(measurement), separators=(",", ":")) + "\n").encode()
-            if os.pwrite(descriptor, line, end) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-            os.fsync(descriptor)
+        lock(descriptor, path)
+        end = _end_of_lines(descriptor)
+        os.ftruncate(descriptor, end)
+        line = (json.dumps(to_json(measurement), separators=(",", ":")) + "\n").encode()
+        if os.pwrite(descriptor, line, end) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        os.fsync(descriptor)
     except OSError as error:
         error.filename = error.filename or str(path)  # a full disk names none
         raise
@@ -204,49 +205,53 @@ def merge(files: Iterable[Path]) -> list[Measurement]:
 
 
 SUFFIXES = (".log", ".out")
-"""Of files that are read so."""
+"""Of files that are read for events."""
 _BEGIN = '{"event":'
 _DECODER = json.JSONDecoder(object_pairs_hook=each_once)
 
 
-def events_in(text: str, *, strict: bool = False) -> Iterator[dict[str, Any]]:
-    """The events of finished lines, in order; everything else is passed over.
+def event_of(line: bytes) -> dict[str, Any] | None:
+    """The event in a line, whatever stands before it; None where there is none."""
+    text = line.decode("utf-8", errors="replace")
+    at = text.find(_BEGIN)
+    try:
+        event: dict[str, Any] = {} if at < 0 else _DECODER.raw_decode(text, at)[0]
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event.get("event"), str) else None
 
-    An event with a name twice, too, unless ``strict``: then it raises OutsideError.
+
+def events_since(path: Path, start: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """The events of a file's finished lines from a byte on, and the byte behind these lines.
+
+    Everything else is passed over: a module's greeting, a torn line, a file that cannot be read.
     """
-    for line in text.split("\n")[:-1]:
-        at = line.find(_BEGIN)
-        if at < 0:
-            continue
-        try:
-            event, _ = _DECODER.raw_decode(line, at)
-        except OutsideError:
-            if strict:
-                raise
-            continue
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(event, dict) and isinstance(event.get("event"), str):
-            yield event
+    found: list[dict[str, Any]] = []
+    with suppress(OSError):
+        if not is_plain_file(path):
+            return found, start  # a pipe would be waited for
+        with path.open("rb") as file:
+            file.seek(start)
+            while start < MAX_FILE_BYTES and (line := file.readline(MAX_LINE_BYTES)):
+                if not line.endswith(b"\n") and len(line) < MAX_LINE_BYTES:
+                    break  # it is still being written
+                start += len(line)
+                if (event := event_of(line)) is not None:
+                    found.append(event)
+    return found, start
 
 
 def records_in_output(path: Path) -> list[Measurement]:
-    """The finished records, each once; ValueError where the file has none or cannot be read."""
+    """The records in a log, each once; ValueError where it has none or one is not right."""
     found: dict[str, Measurement] = {}
-    try:
-        for line in lines_outside(path, MAX_FILE_BYTES, MAX_LINE_BYTES):
-            for event in events_in(line.decode("utf-8", errors="replace"), strict=True):
-                row = event.get("record") or event.get("best")
-                if isinstance(row, dict):
-                    try:
-                        record = from_json(row)
-                    except (ValueError, TypeError) as error:
-                        raise ValueError(f"{path}: a record in it: {error}") from None
-                    found.setdefault(record.measurement_id, record)
-    except OutsideError as error:
-        raise ValueError(f"{path} {error}") from None
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror}): name another file") from None
+    for event in events_since(path)[0]:
+        row = event.get("record") or event.get("best")
+        if isinstance(row, dict):
+            try:
+                record = from_json(row)
+            except (ValueError, TypeError) as error:
+                raise ValueError(f"{path}: a record in it: {error}") from None
+            found.setdefault(record.measurement_id, record)
     if not found:
         raise ValueError(f"{path}: holds no record that bench_runner printed: has it ended?")
     return list(found.values())

@@ -8,7 +8,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 try:
@@ -25,59 +25,24 @@ NAMESPACE = "BENCH_RUNNER_LOCKS"
 DEVICE_WAIT_S = 6.0
 """How long a benchmark waits for one that is just ending; a killed one's ranks need 5 s."""
 _UNSUPPORTED = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL}
-_STALE_S = 120.0
 
 
-@contextmanager
-def writing(descriptor: int, path: Path) -> Iterator[None]:
-    """Be the only writer of an open file, also among the nodes that share its file system.
-
-    The lock is POSIX's, which network file systems hand on to their server and which ends with
-    the process; where a file system has none, a file beside it stands for it. Raises OSError.
-    """
+def lock(descriptor: int, path: Path) -> None:
+    """Be the only writer of an open file until it is closed, also among the nodes that share its
+    file system, where that has locks. Raises OSError."""
     deadline = time.monotonic() + WAIT_S
     while _CAN_LOCK:
         try:
             fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
         except OSError as error:
             if error.errno in _UNSUPPORTED:
-                break
+                return
             if error.errno not in (errno.EACCES, errno.EAGAIN):
                 raise
-            _pause(deadline, path)
-        else:
-            try:
-                yield
-            finally:
-                fcntl.lockf(descriptor, fcntl.LOCK_UN)
-            return
-    with _file_beside(path, deadline):
-        yield
-
-
-def _pause(deadline: float, path: Path) -> None:
-    if time.monotonic() > deadline:
-        raise TimeoutError(errno.ETIMEDOUT, "Another program keeps it locked", str(path))
-    time.sleep(0.005)
-
-
-@contextmanager
-def _file_beside(path: Path, deadline: float) -> Iterator[None]:
-    sign = path.with_name(path.name + ".lock")
-    while True:
-        try:
-            os.close(os.open(sign, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-            break
-        except FileExistsError:
-            with suppress(FileNotFoundError):
-                if time.time() - sign.stat().st_mtime > _STALE_S:
-                    sign.unlink()  # whoever made it was killed in the middle of its write
-                    continue
-            _pause(deadline, path)
-    try:
-        yield
-    finally:
-        sign.unlink(missing_ok=True)
+        if time.monotonic() > deadline:
+            raise TimeoutError(errno.ETIMEDOUT, "Another program keeps it locked", str(path))
+        time.sleep(0.005)
 
 
 class DeviceInUseError(ValueError):

@@ -11,15 +11,13 @@ import json
 import os
 import pickle
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench_runner.launch.process_group import PARENT
-from bench_runner.launch.processes import is_alive
+from bench_runner.launch.processes import when_parent_ends
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.records.measurement import Settings
 from bench_runner.settings.configure import zero_stage
@@ -41,24 +39,9 @@ def unused(settings: Settings) -> tuple[str, ...]:
     return () if zero_stage(settings) is not None else ("deepspeed",)
 
 
-def _watch_parent() -> None:
-    """End this process when the search that started it is gone (a kill leaves no time to tell)."""
-    parent = os.environ.get(PARENT)
-    if parent is None:
-        return
-
-    def watch() -> None:
-        while True:
-            if not is_alive(int(parent)):
-                os._exit(FAILED_EXIT)
-            time.sleep(0.5)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def main(spec_file: Path) -> int:
     """Run the task; 0 where it was answered."""
-    _watch_parent()
+    when_parent_ends(lambda: os._exit(FAILED_EXIT))
     spec: TrialSpec = pickle.loads(spec_file.read_bytes())
     rank = int(os.environ.get("RANK", "0"))
     began = time.monotonic()

@@ -135,7 +135,7 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
     )
     assert process.stdout is not None
     process.stdout.readline()
-    while len(processes.members("test-group")) < 2:
+    while len(processes.marked(processes.MARK, "test-group")) < 2:
         time.sleep(0.05)
     original, processes._TERMINATE_S = processes._TERMINATE_S, 0.5
     try:
@@ -143,7 +143,7 @@ def test_a_stubborn_group_is_ended_whole_even_across_sessions() -> None:
     finally:
         processes._TERMINATE_S = original
     assert process.wait(timeout=5) == -signal.SIGKILL
-    assert processes.members("test-group") == []
+    assert processes.marked(processes.MARK, "test-group") == []
 
 
 def probe(size: int, fits: bool) -> dict[str, object]:

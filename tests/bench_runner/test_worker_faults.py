@@ -6,7 +6,6 @@ import json
 import resource
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +53,13 @@ GARBAGE = (b"Traceback (most recent call last):", b"\xff\xfe\x00\x1b[2J", [1, 2]
 
 
 @pytest.mark.parametrize("line", GARBAGE)
-def test_a_bad_line_fails_its_trial_alone(tmp_path: Path, worker: list[str], line: Any) -> None:
+def test_a_line_that_is_no_event_is_passed_over(
+    tmp_path: Path, worker: list[str], line: Any
+) -> None:
     text = line if isinstance(line, bytes) else json.dumps(line).encode()
-    worker.append(f"say({STARTED}); say({text!r}); say({DONE}); time.sleep(30)")
-    began = time.monotonic()
+    worker.append(f"say({STARTED}); say({text!r}); say({DONE})")
     ended = run(tmp_path)
-    assert time.monotonic() - began < 30
-    assert ended.status == "failed"
-    assert ended.reason is not None and ended.reason.startswith("a worker wrote what is no event")
-    assert ended.reason.isprintable()
+    assert (ended.status, ended.events) == ("ok", (STARTED, DONE))
 
 
 def test_the_search_goes_on_after_a_bad_worker(tmp_path: Path, worker: list[str]) -> None:
@@ -79,7 +76,7 @@ def test_the_search_goes_on_after_a_bad_worker(tmp_path: Path, worker: list[str]
     best = search.run(candidates, name_the_best=False)
     first, second = journal.read(tmp_path / "records.jsonl")
     assert first.status == "failed"
-    assert first.reason is not None and first.reason.startswith("a worker wrote ")
+    assert first.reason is not None and first.reason.endswith("no result")
     assert second.status == "ok"
     assert best == second
 

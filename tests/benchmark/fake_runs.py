@@ -17,7 +17,7 @@ from advisor.benchmark.runner_process import Run
 from advisor.store import Store
 
 FAKE = Path(__file__).parents[1] / "fake_runner.py"
-QUICK = (1.0, 0.5, 5.0)
+QUICK = 1.0
 TINY = """
 id = "tiny"
 name = "Tiny"

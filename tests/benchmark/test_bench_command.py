@@ -40,7 +40,7 @@ def test_a_person_reads_the_winner_first_and_the_rest_folded(
     assert main(flags(own_store, tmp_path, "--yes")) == 0
     out, err = capsys.readouterr()
     assert f"best: {LEAN}, 3 days on 2 × NVIDIA H200" in err
-    assert "23 records of this run" in err
+    assert "23 records of pythia-160m" in err
     head, table, *rest = out.split("\n\n")
     said = f"Pythia 160M trains on 2 × NVIDIA H200 in 3 days, measured here with {LEAN}"
     assert " ".join(head.split()).startswith(said)

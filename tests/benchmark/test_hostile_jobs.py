@@ -16,7 +16,6 @@ from advisor.benchmark.benchmark_plan import Plan, make_job_plan
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, read_profiles
 from advisor.benchmark.jobs.job_files import SCRIPT, sbatch_text, slurm_lines
 from advisor.benchmark.jobs.job_folder import changed, keep_job, kept_jobs, write_folder
-from advisor.benchmark.jobs.job_records import output_events
 from advisor.benchmark.jobs.slurm import number_in
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
@@ -24,6 +23,7 @@ from advisor.store import Store
 from advisor.tui.program.state import load_state
 from advisor.typed_input import InputError
 from bench_runner import untrusted_text
+from bench_runner.records.journal import events_since
 
 FAKE = Path(__file__).parent.parent / "fake_runner.py"
 HOSTILE = [
@@ -172,7 +172,7 @@ def test_settings_and_lists_that_are_pipes_are_not_waited_for(
     with pytest.raises(InputError, match="is a pipe"):
         read_profiles(tmp_path / "settings.toml")
     assert "no plain file" in (load_state(tmp_path / "state.json")[1] or "")
-    assert output_events(tmp_path / "job.out") == ([], 0)
+    assert events_since(tmp_path / "job.out") == ([], 0)
     monkeypatch.setenv("ADVISOR_JOBS", str(tmp_path))
     (tmp_path / "deep.json").write_text("[" * 100_000)
     os.mkfifo(tmp_path / "pipe.json")

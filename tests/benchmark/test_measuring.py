@@ -53,7 +53,7 @@ def test_every_trial_ends_in_a_row_of_the_board_and_of_the_store(
     assert {time.status for time in times} == {"ok", "infeasible", "failed", "pruned"}
     assert [t.training_days for t in times if t.method == "optimal"] == [3.0]
     assert recorder.problem is None
-    assert "records of this run are in" in recorder.words()
+    assert "records of pythia-160m are in" in recorder.words()
 
 
 def test_the_user_s_machine_stands_among_the_builds_as_owned(

@@ -39,7 +39,7 @@ def test_a_deaf_runner_and_its_child_in_another_session_are_killed(
 
 def test_cancelling_twice_does_not_wait(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path)
-    run = Run(plan.request, runner=runner("deaf"), patience_s=(60.0, 60.0, 5.0))
+    run = Run(plan.request, runner=runner("deaf"), patience_s=60.0)
     began = time.monotonic()
     with closing(run.events()) as events:
         for event in events:
@@ -83,8 +83,6 @@ def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
     assert progress.noise[0] == "Downloading: 100%|####|"
     assert progress.rows[LEAN].training_days == 3.0
     assert recorder.kept == 2
-    assert recorder.problem is not None
-    assert "keys are missing: the record is incomplete" in recorder.problem
 
 
 def test_a_flood_on_stderr_blocks_nobody(own_store: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from advisor.benchmark.jobs.job_folder import kept_jobs
 from advisor.cli.main import main
 from advisor.costs.rental import price_of
 from advisor.store import Store
-from bench_runner.records.journal import events_in
+from bench_runner.records.journal import events_since
 from tests.benchmark.test_slurm import stand_in
 
 yaml = pytest.importorskip("yaml")
@@ -119,7 +119,7 @@ def test_what_the_task_prints_is_merged_from_skypilots_log(
     told = [f"(bench, pid=4711) {line}\x1b[0m\n" for line in run.stdout.splitlines()]
     log = Path(job.folder) / "sky.log"
     log.write_text("⠋ Launching\n" + "".join(told) + "✓ Job finished\n")
-    assert len(list(events_in(log.read_text()))) == len(told)
+    assert len(events_since(log)[0]) == len(told)
     assert f"  advisor merge --mine {log.name}" in said
     assert main(["jobs", "merge", job.name, "--store", str(own_store)]) == 0
     assert "23 records, 23 of them new" in capsys.readouterr().err

@@ -22,11 +22,12 @@ from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile
 from advisor.benchmark.jobs.job_files import SCRIPT, sbatch_text
 from advisor.benchmark.jobs.job_folder import Job, find_job, keep_job, kept_jobs, write_folder
-from advisor.benchmark.jobs.job_records import follow_job, merge_job, output_events, records_in
+from advisor.benchmark.jobs.job_records import follow_job, merge_job, records_in
 from advisor.benchmark.measurement_request import Request
 from advisor.cli.main import main
 from advisor.cli.measure.jobs_command import follow
 from advisor.store import Store
+from bench_runner.records.journal import events_since
 
 HERE = Path(__file__).parent
 LOCAL = HERE / "slurm_local.sh"
@@ -160,7 +161,7 @@ def until(told: Callable[[], object], what: str, seconds: float = 240) -> None:
 
 def events(job: Job, kind: str) -> list[dict[str, object]]:
     assert job.output is not None
-    return [event for event in output_events(job.output)[0] if event["event"] == kind]
+    return [event for event in events_since(job.output)[0] if event["event"] == kind]
 
 
 def release(job: Job) -> None:

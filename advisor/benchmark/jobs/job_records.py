@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from advisor.benchmark.jobs import slurm
 from advisor.benchmark.jobs.job_folder import Job, changed
 from advisor.benchmark.jobs.slurm import JobState
-from advisor.store.own_rows import MEASURED_HERE
+from advisor.benchmark.recorder import keep_records
 from advisor.typed_input import InputError
 from bench_runner.launch.processes import log_tail
 from bench_runner.records import journal
-from bench_runner.records.journal import MAX_FILE_BYTES, events_in
 from bench_runner.records.measurement import Measurement
-from bench_runner.untrusted_text import is_plain_file
 
 if TYPE_CHECKING:
     from advisor.prediction.model.own_model import OwnModel
@@ -25,53 +23,19 @@ if TYPE_CHECKING:
 
 
 POLL_S = 5.0
-_BLOCK_BYTES = 16 * 1024 * 1024
 _LATE_POLLS = 3
 """Looks after the end: a shared file system shows the last lines late."""
 
 
-def output_events(path: Path, since: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """The runner's events in a job's output from a byte on, and where the next look begins.
-
-    Lines of anybody else's (a module's greeting, a torn line) are passed over.
-    """
-    found: list[dict[str, Any]] = []
-    try:
-        if not is_plain_file(path):
-            return found, since  # a pipe would be waited for
-        with path.open("rb") as file:
-            while since < MAX_FILE_BYTES:
-                file.seek(since)
-                block = file.read(_BLOCK_BYTES)
-                end = block.rfind(b"\n") + 1
-                if not end:
-                    if len(block) < _BLOCK_BYTES:
-                        break  # its line is still being written
-                    end = len(block)  # no event is so long
-                found += events_in(block[:end].decode("utf-8", errors="replace"))
-                since += end
-    except OSError:
-        pass
-    return found, since
-
-
 def records_in(job: Job) -> list[Measurement]:
-    """What a job has measured: from its file of records, and from its output. Raises
-    InputError."""
+    """What a job has measured: what it printed on a rented machine, else its file of records.
+    Raises InputError."""
     try:
-        found = {each.measurement_id: each for each in journal.read(job.records)}
+        if job.where == "sky" and job.output is not None and job.output.exists():
+            return journal.records_in_output(job.output)
+        return journal.read(job.records)
     except ValueError as error:
         raise InputError(str(error)) from None
-    if job.output is not None:
-        for event in output_events(job.output)[0]:
-            row = event.get("record") or event.get("best")
-            if isinstance(row, dict):
-                try:
-                    record = journal.from_json(row)
-                except (ValueError, TypeError):
-                    continue
-                found.setdefault(record.measurement_id, record)
-    return list(found.values())
 
 
 def merge_job(store: Store, job: Job, *, predict: bool = True) -> tuple[Job, int]:
@@ -83,10 +47,7 @@ def merge_job(store: Store, job: Job, *, predict: bool = True) -> tuple[Job, int
     records = records_in(job)
     if not records:
         return job, 0
-    own_recipe = _own_recipe(store, job)
-    if own_recipe is not None:
-        store.add_recipes([own_recipe])
-    added = store.append_measurements(records, [MEASURED_HERE])
+    added = keep_records(store, records, _own_recipe(store, job))
     if predict and added and any(record.status == "ok" for record in records):
         store.update_predictions()
     return changed(job, merged=len(records)), added
@@ -129,7 +90,7 @@ def follow_job(job: Job, *, poll_s: float = POLL_S, stop: Event | None = None) -
         if state != told:
             told = state
             yield Seen(state=state)
-        events, at = output_events(job.output, at)
+        events, at = journal.events_since(job.output, at)
         for event in events:
             yield Seen(state=state, event=event)
         if state.has_ended:
