@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import (
@@ -32,6 +33,7 @@ from advisor.ranking.fabric import Link, doubt
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
+from bench_runner.settings.paper_space import accumulation_steps, even_batch
 from bench_runner.settings.settings_tried import Kernels, with_kernels
 from bench_runner.typed_numbers import NORMAL_90
 
@@ -99,27 +101,40 @@ def as_run_by(w: Workload, software: Software, wanted: Wanted) -> Workload:
     return replace(w, compiles=compiled, fused_attention=fused, opens=False)
 
 
-def predict_many(
-    workloads: Sequence[Workload],
-    chips: Sequence[Chip],
-    workload_index: Whole,
-    chip_index: Whole,
-    counts: Whole,
-    fitted: Fitted,
-    *,
-    method: str = "optimal",
-    wanted: Wanted = ANY,
-    software: Software = "ours",
-    network: tuple[int, Link] | None = None,
-) -> Predictions:
-    """Predict each pair that the three index arrays name with the ``wanted`` settings of one
-    method. ``network``: how many machines share the GPUs, and what joins them; None: machines of
-    eight with a port for each GPU."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Pairs of a model and a machine, each named by an entry of three index arrays."""
+
+    workloads: Sequence[Workload]
+    chips: Sequence[Chip]
+    workload_index: Whole
+    chip_index: Whole
+    counts: Whole
+    """GPUs of all machines together."""
+    fitted: Fitted
+    _: KW_ONLY
+    method: str = "optimal"
+    wanted: Wanted = ANY
+    software: Software = "ours"
+    network: tuple[int, Link] | None = None
+    """How many machines share the GPUs, and what joins them; None: machines of eight with a port
+    for each GPU."""
+
+    def among(self, rows: Whole, **changes: Any) -> Asked:
+        """Some of the pairs, with ``changes``."""
+        names = ("workload_index", "chip_index", "counts")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names}, **changes)
+
+
+def predict_many(asked: Asked) -> Predictions:
+    """The fastest of the wanted settings of one method, for each pair."""
     import numpy as np
 
-    own, naive = software == "ours", method == "naive"
-    options = wanted.among(options_for(method, software))
-    workloads = [as_run_by(w, software, wanted) for w in workloads]
+    chips, counts, fitted, wanted = asked.chips, asked.counts, asked.fitted, asked.wanted
+    workload_index, chip_index, network = asked.workload_index, asked.chip_index, asked.network
+    software, own, naive = asked.software, asked.software == "ours", asked.method == "naive"
+    options = wanted.among(options_for(asked.method, software))
+    workloads = [as_run_by(w, software, wanted) for w in asked.workloads]
     table = WorkloadTable(workloads, chips)
     each = np.arange(len(workloads))
     once = table.columns(each, np.zeros_like(each), np.ones_like(each))
@@ -183,8 +198,8 @@ def predict_many(
         for part in (step.exchange, step.between)
     )
     pairs = (workload_index, chip_index)
-    settings = "naive" if naive else "lean" if options[0].lean else "tuned"
-    left = corrections(fitted, workloads, chips, pairs, exchange, far, method=settings, own=own)
+    kind = "naive" if naive else "lean" if options[0].lean else "tuned"
+    left = corrections(fitted, workloads, chips, pairs, exchange, far, method=kind, own=own)
     # Beyond a machine or eight of them the evidence is thin: doublings beyond widen the interval.
     doublings = np.log2(np.maximum(counts / MEASURED_GPUS, 1.0))
     beyond = doublings * BEYOND_SD * NORMAL_90
@@ -219,19 +234,29 @@ def predict_many(
     )
 
 
+@cache
 def settings_of(option: Option, micro: int, steps: int, kernels: Kernels | None) -> Settings:
     """An option as it is written out: beyond the paper's settings with the kernels that are the
     most promising for a recipe."""
     settings = option.settings(micro, steps)
-    if not option.lean or kernels is None:
-        return settings
-    return with_kernels(settings, kernels)
+    return with_kernels(settings, kernels) if option.lean and kernels is not None else settings
+
+
+Days = tuple[float | None, float | None, float | None]
+"""With the ends of their interval."""
+
+
+def days_of(*columns: Floats, i: int = 0) -> Days:
+    """Of each of three columns one entry, None where it is no number."""
+    days, low, high = (None if math.isnan(each[i]) else float(each[i]) for each in columns)
+    return days, low, high
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenOut:
     """Predictions with the settings that a program writes out."""
 
+    asked: Asked
     fastest: Predictions
     """Of each pair the fastest that fits, whichever way it is written out."""
     fused: Flags
@@ -247,6 +272,38 @@ class WrittenOut:
         shares: Floats = np.fmin(self.fastest.days / self.paper.days, 1.0)
         return shares
 
+    def settings(self, i: int, kernels: Kernels | None, *, paper: bool = False) -> Settings | None:
+        """Of one pair the fastest, or the paper's; None where none fit."""
+        many = self.paper if paper else self.fastest
+        if many is None or not many.fits[i]:
+            return None
+        count, micro = int(self.asked.counts[i]), int(many.micro_batch_size[i])
+        batch = self.asked.workloads[self.asked.workload_index[i]].batch_size
+        steps = accumulation_steps(even_batch(batch, count), count, micro)
+        found = settings_of(many.options[many.option[i]], micro, steps, kernels)
+        return replace(found, **FUSED_ATTENTION) if self.fused[i] and not paper else found
+
+    def told(self, i: int, timed: tuple[OwnTime, float] | None) -> tuple[Days, Days]:
+        """Of one pair the days with the fastest settings, and with the paper's. ``timed``: what a
+        search with the paper's took there, and what of it the fastest take."""
+        many, paper = self.fastest, self.paper
+        told = days_of(many.days, many.low_days, many.high_days, i=i)
+        if paper is None:
+            return told, (None, None, None)
+        theirs = days_of(paper.days, paper.low_days, paper.high_days, i=i)
+        days, _, high = told
+        if timed is None or days is None or high is None or not paper.fits[i]:
+            return told, theirs
+        own, gain = timed
+        half = math.log(high / days)
+        if own.carries(paper.options[paper.option[i]], gain):
+            days = own.days * gain
+            text = self.asked.workloads[self.asked.workload_index[i]].family in TEXT_FAMILIES
+            half = min(half if text else 0.0, OWN_HALF_WIDTH)
+        else:
+            days = min(days, own.days)
+        return (days, days / math.exp(half), days * math.exp(half)), (own.days,) * 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnTime:
@@ -255,7 +312,7 @@ class OwnTime:
     days: float
     settings: Settings | None
 
-    def carries(self, paper: Settings, gain: float) -> bool:
+    def carries(self, paper: Option, gain: float) -> bool:
         """Whether its difference from what is predicted with the paper's settings, which would be
         ``paper``, holds for the further ones, which take a share ``gain`` of the days.
 
@@ -265,108 +322,63 @@ class OwnTime:
         mine = self.settings
         if mine is None or gain > 1.0 - SAME_CLOCK:
             return True
-        return (mine.offloading, mine.activation_checkpointing) == (
-            paper.offloading,
-            paper.activation_checkpointing,
-        )
-
-    def corrected(
-        self, days: float, high: float, paper: Settings, gain: float, family: str
-    ) -> tuple[float, float]:
-        """Days with the further settings, of which the fit says ``days`` and at most ``high``, and
-        half of their interval as a logarithm: what was measured less what they gain, else what is
-        predicted and no more than was measured."""
-        half = math.log(high / days)
-        if not self.carries(paper, gain):
-            return min(days, self.days), half
-        return self.days * gain, min(half if family in TEXT_FAMILIES else 0.0, OWN_HALF_WIDTH)
+        found = (mine.offloading, mine.activation_checkpointing)
+        return found == (paper.offloading, paper.checkpointing)
 
 
-Way = tuple[Predictions, "Whole", bool]
-"""Predictions, the place of each pair in them (-1 where there is none), and whether they need
-FUSED_ATTENTION."""
+def fastest_of(first: Predictions, second: Predictions, rows: Whole) -> tuple[Predictions, Whole]:
+    """The fastest that fit of two ways, of which the ``second`` is of some ``rows`` alone, and
+    where it is that one."""
+    # Where both stand at the bound of all trainings, rounding must not choose.
+    faster = second.days < first.days[rows] * AS_FAST
+    better = second.fits & (~first.fits[rows] | faster)
+    table: dict[str, Any] = {"options": (*first.options, *second.options)}
+    for name in (field.name for field in fields(Predictions) if field.name != "options"):
+        table[name] = getattr(first, name).copy()
+        offset = len(first.options) if name == "option" else 0
+        table[name][rows[better]] = getattr(second, name)[better] + offset
+    return Predictions(**table), rows[better]
 
 
-def fastest_of(ways: Sequence[Way]) -> tuple[Predictions, Flags]:
-    """Of each pair the fastest that fits, in one table, and where it needs FUSED_ATTENTION."""
-    import numpy as np
-
-    first, places, attention = ways[0]
-    columns = [field.name for field in fields(Predictions) if field.name != "options"]
-    table = {name: getattr(first, name)[places] for name in columns}
-    fused = np.full(len(places), attention)
-    options = [*first.options]
-    for many, places, attention in ways[1:]:
-        # Where both stand at the bound of all trainings, rounding must not choose.
-        faster = many.days[places] < table["days"] * AS_FAST
-        better = (places >= 0) & many.fits[places] & (~table["fits"] | faster)
-        for name in columns:
-            found = getattr(many, name)[places]
-            if name == "option":
-                found = found + len(options)
-            np.copyto(table[name], found, where=better)
-        np.copyto(fused, attention, where=better)
-        options += many.options
-    return Predictions(options=tuple(options), **table), fused
-
-
-def written_out(
-    workloads: Sequence[Workload],
-    chips: Sequence[Chip],
-    workload_index: Whole,
-    chip_index: Whole,
-    counts: Whole,
-    fitted: Fitted,
-    wanted: Wanted = ANY,
-    network: tuple[int, Link] | None = None,
-    *,
-    method: str = "optimal",
-    software: Software = "ours",
-) -> WrittenOut:
+def written_out(asked: Asked) -> WrittenOut:
     """As `predict_many`; of our own ``optimal`` settings with every way that the program writes
     out: lean, as in the paper, or either with fused attention."""
     import numpy as np
 
-    every = np.arange(len(counts))
-
-    def made(
-        models: Sequence[Workload], rows: Whole, method: str, software: Software = "ours"
-    ) -> Predictions:
-        asked = (models, chips, workload_index[rows], chip_index[rows], counts[rows], fitted)
-        how: dict[str, Any] = {"wanted": wanted, "network": network}
-        return predict_many(*asked, method=method, software=software, **how)
-
-    if method != "optimal" or software != "ours":
-        found = made(workloads, every, method, software)
-        return WrittenOut(found, np.full(len(counts), False), None)
-    lean, paper = made(workloads, every, "optimal"), made(workloads, every, "paper")
-    ways: list[Way] = [(lean, every, False), (paper, every, False)]
-    eager = np.array([w.fusible for w in workloads], dtype=bool)[workload_index]
-    if eager.any():
-        rows = np.flatnonzero(eager)
-        places = np.full(len(counts), -1)
-        places[rows] = np.arange(len(rows))
-        fused = [
-            replace(w, fused_attention=True, opens=False) if w.fusible else w for w in workloads
+    fastest, fused = predict_many(asked), np.full(len(asked.counts), False)
+    if asked.method != "optimal" or asked.software != "ours":
+        return WrittenOut(asked, fastest, fused, None)
+    paper = predict_many(replace(asked, method="paper"))
+    fastest, _ = fastest_of(fastest, paper, np.arange(len(fused)))
+    fusible = np.array([w.fusible for w in asked.workloads], dtype=bool)
+    if len(rows := np.flatnonzero(fusible[asked.workload_index])):
+        models = [
+            replace(w, fused_attention=True, opens=False) if w.fusible else w
+            for w in asked.workloads
         ]
-        ways += [(made(fused, rows, m), places, True) for m in ("optimal", "paper")]
-    return WrittenOut(*fastest_of(ways), paper)
+        for method in ("optimal", "paper"):
+            many = predict_many(asked.among(rows, workloads=models, method=method))
+            fastest, better = fastest_of(fastest, many, rows)
+            fused[better] = True
+    return WrittenOut(asked, fastest, fused, paper)
 
 
-def other_software(
-    *asked: Any, wanted: Wanted = ANY, network: tuple[int, Link] | None = None
-) -> tuple[Floats, Floats, Floats]:
+def other_software(asked: Asked) -> tuple[Floats, Floats, Floats]:
     """Days with a program of which nothing is known, and the ends of their interval: the middle of
-    a plain one, a compiled one and a tuned one, whose spread widens it. ``asked`` as of
-    `predict_many`."""
+    a plain one, a compiled one and a tuned one, whose spread widens it."""
     import numpy as np
 
     kinds: tuple[tuple[Software, bool], ...] = (("plain", False), ("plain", True), ("tuned", True))
     made = [
         predict_many(
-            *asked, wanted=replace(wanted, compiled=compiled), software=software, network=network
+            replace(
+                asked,
+                method="optimal",
+                software=kind,
+                wanted=replace(asked.wanted, compiled=compiled),
+            )
         )
-        for software, compiled in kinds
+        for kind, compiled in kinds
     ]
     logs = np.log([many.days for many in made])
     half = np.log([many.high_days / many.days for many in made]).max(axis=0)

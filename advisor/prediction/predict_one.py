@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from advisor.costs.amount_words import minutes_words
 from advisor.prediction.distance import FARTHEST, nearness
@@ -16,7 +16,6 @@ from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import (
     ANY,
     HOST_GIB_A_GPU,
-    MemoryCosts,
     Option,
     Software,
     Wanted,
@@ -27,17 +26,12 @@ from advisor.ranking.fabric import Fabric, fabric_words, link_of
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.paper_space import accumulation_steps, even_batch, fast_search
+from bench_runner.settings.paper_space import even_batch, fast_search
 from bench_runner.typed_numbers import count_words, percent, plain
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from advisor.prediction.physics.columns import Columns
-    from advisor.prediction.predict_many import OwnTime, Predictions
-
-    Floats = NDArray[np.float64]
+    from advisor.prediction.predict_many import Asked, Days, Predictions
 
 MOST_GPUS = 1024
 """The evidence has no larger training; above 64 each doubling widens the interval."""
@@ -153,49 +147,49 @@ def predict(
     machines: int = 1,
     network: Fabric | None = None,
     measured: Sequence[MeasuredTime] = (),
-    own: tuple[OwnTime, Fitted] | None = None,
 ) -> Prediction:
     """Predict one model on ``count`` GPUs of one kind (loads numpy), with settings as ``wanted``,
     by our program or one of another ``software``. ``network`` joins ``machines`` that share the
     GPUs; more than eight GPUs of which nothing is said are in machines of eight. ``measured`` is
-    quoted; ``own`` is what a search with the paper's settings took on these very GPUs, with the fit
-    that the user's records did not move: as in `shipped_predictions.predicted_rows`.
+    quoted; where a search with the paper's settings is among it, what is predicted starts from it,
+    as in `shipped_predictions.predicted_rows`.
 
     Raises ValueError, one line, for wrong input.
     """
     import numpy as np
 
     from advisor.prediction.predict_many import (
-        FUSED_ATTENTION,
+        Asked,
+        OwnTime,
+        days_of,
         other_software,
         predict_many,
         written_out,
     )
+    from advisor.prediction.shipped_predictions import shipped_fit
+    from bench_runner.settings.settings_tried import most_promising
 
     target = Target(workload=target) if isinstance(target, Workload) else target
     workload, naive = target.workload, method == "naive"
     options = wanted.among(options_for(method, software))
     _refuse(workload, count, method, wanted, options)
     zero, counts = np.zeros(1, dtype=int), np.array([count])
-    joint = None if network is None else (machines, link_of(network))
-    pair = ([workload], [chip], zero, zero)
-    asked = (*pair, counts, fitted)
-    found = written_out(*asked, wanted, joint, method=method, software=software)
+    asked = Asked(
+        *([workload], [chip], zero, zero, counts, fitted),
+        method=method,
+        wanted=wanted,
+        software=software,
+        network=None if network is None else (machines, link_of(network)),
+    )
+    found = written_out(asked)
     many = found.fastest
-    days, low, high = _days_of(many)
-    other: Days = (None, None, None)
-    one, paper = other, other
+    days, low, high = days_of(many.days, many.low_days, many.high_days)
+    nothing: Days = (None, None, None)
+    other = one = nothing
     if days is not None and software == "ours":
-        other = _first(*other_software(*asked, wanted=wanted, network=joint))
-    if network is not None:
-        alone = (*pair, counts // machines, fitted)
-        one = _days_of(predict_many(*alone, method=method, wanted=wanted, software=software))
-    fits, distance = bool(many.fits[0]), float(many.distance[0])
-    settings = _settings(many, target, count, **(FUSED_ATTENTION if found.fused[0] else {}))
-    paper_settings = None
-    if found.paper is not None and network is None:
-        paper = _days_of(found.paper)
-        paper_settings = _settings(found.paper, Target(workload=workload), count)
+        other = days_of(*other_software(asked))
+    kernels = None if target.recipe is None else most_promising(target.recipe)
+    settings = found.settings(0, kernels)
     search = fast_search(
         workload.family,
         count,
@@ -204,12 +198,17 @@ def predict(
         training_steps=workload.training_steps,
         settings=None if days is None else settings,
     )
-    if own is not None and days is not None and high is not None and paper_settings is not None:
-        taken, unmoved = own
-        gain = float(written_out(*pair, counts, unmoved, wanted).gains()[0])
-        days, half = taken.corrected(days, high, paper_settings, gain, workload.family)
-        low, high = days / math.exp(half), days * math.exp(half)
-        paper = (taken.days, taken.days, taken.days)
+    timed = None
+    for time in measured if method == "optimal" else ():
+        if time.method == "optimal" and (time.settings is None or time.settings.loss != "fused"):
+            gain = written_out(replace(asked, fitted=shipped_fit())).gains()[0]
+            timed = OwnTime(days=time.training_days, settings=time.settings), float(gain)
+            break
+    (days, low, high), paper = found.told(0, timed)
+    if network is not None:
+        alone = predict_many(replace(asked, counts=counts // machines, network=None))
+        one, paper = days_of(alone.days, alone.low_days, alone.high_days), nothing
+    fits, distance = bool(many.fits[0]), float(many.distance[0])
     host_gib = None
     if fits and days is not None:
         reason = f"physics fitted to {fitted.observations} measured times, {nearness(distance)}"
@@ -217,8 +216,7 @@ def predict(
     elif fits:
         reason = f"no prediction: {_why_no_days(workload, chip, distance, naive=naive)}"
     else:
-        asked_of = (workload, chip, count, method, wanted, options, fitted.costs)
-        reason, host_gib = misfit(*asked_of, far=distance > FARTHEST)
+        reason, host_gib = misfit(asked, options, far=distance > FARTHEST)
     if settings is not None and settings.offloading:
         host_gib = host_gib_for(many.options[int(many.option[0])], workload, count)
     bench = (
@@ -243,7 +241,7 @@ def predict(
         paper_settings_days=paper[0],
         paper_settings_days_low=paper[1],
         paper_settings_days_high=paper[2],
-        paper_settings=paper_settings,
+        paper_settings=None if network else found.settings(0, None, paper=True),
         fits=fits,
         settings=settings,
         memory_gib=float(many.memory_gib[0]) if fits else None,
@@ -258,7 +256,7 @@ def predict(
         measure=bench if measurable else None,
         assumptions=(
             *target.assumptions,
-            *_assumed(many, settings, workload, count, fitted, wanted, software, network),
+            *_assumed(many, settings, asked, network),
         ),
         # The paper's section 3.1: all FLOPs at the dense peak.
         analytic_days=peak and workload.flops / (count * peak * 1e12) / SECONDS_PER_DAY,
@@ -272,26 +270,20 @@ def predict(
 
 
 def _assumed(
-    many: Predictions,
-    settings: Settings | None,
-    workload: Workload,
-    count: int,
-    fitted: Fitted,
-    wanted: Wanted,
-    software: Software,
-    network: Fabric | None,
+    many: Predictions, settings: Settings | None, asked: Asked, network: Fabric | None
 ) -> list[str]:
     """What is assumed of the settings and the machines."""
     from advisor.prediction.predict_many import MEASURED_GPUS
 
-    said = []
+    (workload,), count, wanted, said = asked.workloads, int(asked.counts[0]), asked.wanted, []
     if settings is not None and settings.offloading:
         said.append(f"{plain(wanted.host_gib, 6)} GiB of host memory for each GPU")
     if bool(many.at_bound[0]):
-        share = fitted.tuned_share if software == "tuned" else fitted.highest_share
+        tuned, fitted = asked.software == "tuned", asked.fitted
+        share = percent(fitted.tuned_share if tuned else fitted.highest_share)
         said.append(
-            f"held to {percent(share)} of this GPU's speed in matrix products: no training was "
-            "measured to reach more"
+            f"held to {share} of this GPU's speed in matrix products: no training was measured to "
+            "reach more"
         )
     batch = even_batch(workload.batch_size, count)
     if settings is not None and batch != workload.batch_size:
@@ -299,7 +291,7 @@ def _assumed(
             f"a batch of {batch:,}, which {count} GPUs share evenly, instead of "
             f"{workload.batch_size:,}"
         )
-    if software == "plain" and wanted.compiled is None:
+    if asked.software == "plain" and wanted.compiled is None:
         said.append("a compiled program")
     if count > MEASURED_GPUS:
         said.append(f"more than {MEASURED_GPUS:g} GPUs, where the interval is wider")
@@ -362,52 +354,18 @@ def _refuse(
         )
 
 
-Days = tuple[float | None, float | None, float | None]
-"""With the ends of their interval."""
-
-
-def _first(*columns: Floats) -> Days:
-    """Of each of three columns the one entry, None where it is no number."""
-    days, low, high = (None if math.isnan(each[0]) else float(each[0]) for each in columns)
-    return days, low, high
-
-
-def _days_of(many: Predictions) -> Days:
-    return _first(many.days, many.low_days, many.high_days)
-
-
-def _settings(many: Predictions, target: Target, count: int, **further: Any) -> Settings | None:
-    """The fastest that fit, with ``further`` ones; None where none do."""
-    from advisor.prediction.predict_many import settings_of
-    from bench_runner.settings.settings_tried import most_promising
-
-    if not many.fits[0]:
-        return None
-    micro = int(many.micro_batch_size[0])
-    steps = accumulation_steps(even_batch(target.workload.batch_size, count), count, micro)
-    kernels = None if target.recipe is None else most_promising(target.recipe)
-    option = many.options[int(many.option[0])]
-    return replace(settings_of(option, micro, steps, kernels), **further)
-
-
 def misfit(
-    workload: Workload,
-    chip: Chip,
-    count: int,
-    method: str,
-    wanted: Wanted,
-    options: Sequence[Option],
-    costs: MemoryCosts,
-    *,
-    far: bool = False,
+    asked: Asked, options: Sequence[Option], *, far: bool = False
 ) -> tuple[str, float | None]:
-    """What keeps the model from the GPUs: the batch, what is kept of one sample, or the model; and
-    what would help, more GPUs or host memory, how many GiB of it each GPU needs. ``far``: whether
-    no time is predicted there either."""
+    """What keeps the one model from the GPUs: the batch, what is kept of one sample, or the model;
+    and what would help, more GPUs or host memory, how many GiB of it each GPU needs. ``far``:
+    whether no time is predicted there either."""
     import numpy as np
 
     from advisor.prediction.physics.columns import WorkloadTable
 
+    (workload,), (chip,), count = asked.workloads, asked.chips, int(asked.counts[0])
+    wanted, costs = asked.wanted, asked.fitted.costs
     if workload.batch_size < count:
         return (
             f"does not fit: a batch of {workload.batch_size:,} cannot be shared by "
@@ -423,7 +381,7 @@ def misfit(
     here, anything = columns(count), replace(wanted, host_gib=math.inf)
     offloaded = [o for o in options if anything.micro_batch(o, here, costs)[0]]
     host = min((host_gib_for(o, workload, count) for o in offloaded), default=None)
-    tried = "" if offloaded else _TRIED[method]
+    tried = "" if offloaded else _TRIED[asked.method]
     if not offloaded and replace(wanted, host_gib=HOST_GIB_A_GPU) != ANY:
         tried = " with the settings that were asked for"
     bare = replace(anything, micro_batch_size=None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,17 @@ from advisor.prediction.physics.chip import chip_of, gpu_type
 from advisor.prediction.physics.memory import (
     ANY,
     HOST_GIB_A_GPU,
-    Option,
     Software,
     Wanted,
     host_gib_needed,
 )
 from advisor.prediction.predict_many import (
-    FUSED_ATTENTION,
+    Asked,
+    Days,
     OwnTime,
     WrittenOut,
+    days_of,
     other_software,
-    settings_of,
     written_out,
 )
 from advisor.ranking.audit import audit_time
@@ -37,7 +37,6 @@ from advisor.ranking.fabric import Link
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import Recipe, load_recipes
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings.paper_space import accumulation_steps, even_batch
 from bench_runner.settings.settings_tried import most_promising
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
@@ -51,8 +50,11 @@ MOST_HOST_GIB = 4096.0
 GAIN = 0.98
 """A host with more memory must save at least 2 % of the days to be listed."""
 Cell = tuple[str, str, int]
-"""Recipe, GPU, number of GPUs."""
-OTHER = ("other_software_days", "other_software_days_low", "other_software_days_high")
+PLACE = ("recipe_id", "gpu_id", "gpu_count")
+"""What a cell names."""
+Begun = Mapping[int, tuple[OwnTime, float]]
+"""By pair: what our own stack took with the paper's settings, and the share of it that the fastest
+take."""
 OTHER_FAMILY = 1.0
 OTHER_GPU = 2.0
 FOREIGN = {"own": 0.0, "others": 0.3}
@@ -148,67 +150,46 @@ def predicted_rows(
     ]
     own = ", your own records counted in" if fitted.own_observations else ""
 
-    ids = [(recipes[r].recipe_id, gpus[g].gpu_id, count) for r, g, count in pairs]
-    joint = None if link is None else (machines, link)
-    timed = np.array([i for i, cell in enumerate(ids) if measured and cell in measured], dtype=int)
+    asked = Asked(
+        *(workloads, made, which, chips, numbers, fitted),
+        software=software,
+        network=None if link is None else (machines, link),
+    )
+    places = [(recipes[r].recipe_id, gpus[g].gpu_id, count) for r, g, count in pairs]
+    timed = [i for i, place in enumerate(places) if measured and place in measured]
     kernels = [most_promising(recipe) for recipe in recipes]
 
-    def predicted(wanted: Wanted) -> tuple[WrittenOut, Mapping[int, float]]:
-        """With the share of the days with the paper's settings that the further ones take, of
-        what was measured."""
-        every = (workloads, made, which, chips, numbers, fitted)
-        asked = written_out(*every, wanted, joint, software=software)
-        if not len(timed):
-            return asked, {}
-        few = which[timed], chips[timed], numbers[timed]
-        shares = written_out(workloads, made, *few, gains_by or fitted, wanted).gains()
-        return asked, dict(zip(timed.tolist(), shares.tolist(), strict=True))
+    def predicted(wanted: Wanted) -> tuple[WrittenOut, Begun]:
+        """With what was measured, and what of it the further settings take."""
+        told = replace(asked, wanted=wanted)
+        if not measured or not timed:
+            return written_out(told), {}
+        few = told.among(np.array(timed), fitted=gains_by or fitted)
+        gains = zip(timed, written_out(few).gains().tolist(), strict=True)
+        return written_out(told), {i: (measured[places[i]], gain) for i, gain in gains}
 
-    @cache
-    def settings(r: int, option: Option, micro: int, steps: int) -> Mapping[str, Any]:
-        found = settings_of(option, micro, steps, kernels[r])
-        return {name: getattr(found, name) for name in SETTINGS}
-
-    def row_of(i: int, asked: WrittenOut, gains: Mapping[int, float]) -> dict[str, Any] | None:
+    def row_of(i: int, found: WrittenOut, begun: Begun) -> dict[str, Any] | None:
         r, g, count = pairs[i]
-        many, plain = asked.fastest, asked.paper
-        row: dict[str, Any] = {
-            "recipe_id": recipes[r].recipe_id,
-            "gpu_id": gpus[g].gpu_id,
-            "gpu_count": count,
-            "source_id": SOURCE_ID,
-            "host_memory_gib": 0.0,
-        }
-        if not many.fits[i]:
+        many, settings = found.fastest, found.settings(i, kernels[r])
+        row: dict[str, Any] = dict(zip(PLACE, places[i], strict=True))
+        row |= {"source_id": SOURCE_ID, "host_memory_gib": 0.0}
+        if settings is None:
             row["status"] = "infeasible"
             row["reason"] = "predicted not to fit with any of the settings (not tried)"
             return row
-        days, low, high = (float(c[i]) for c in (many.days, many.low_days, many.high_days))
-        if math.isnan(days):  # too far from the evidence, or a rate is not known
+        days, paper = found.told(i, begun.get(i))
+        if days[0] is None or days[2] is None:  # too far from the evidence, or a rate is not known
             return None
-        option, micro = many.options[many.option[i]], int(many.micro_batch_size[i])
-        batch = even_batch(recipes[r].training.batch_size, count)
-        steps = accumulation_steps(batch, count, micro)
-        factor = float(many.comparison_factor[i])
-        paper: list[float | None] = [None] * 3
-        if plain is not None:
-            paper = [_known(c[i]) for c in (plain.days, plain.low_days, plain.high_days)]
-        other = [_known(column[i]) for column in others]
-        if measured and plain is not None and i in gains and plain.fits[i]:
-            own_time = measured[ids[i]]
-            with_paper = plain.options[plain.option[i]].settings(micro, steps)
-            days, half = own_time.corrected(days, high, with_paper, gains[i], workloads[r].family)
-            low, high = days / math.exp(half), days * math.exp(half)
-            factor = min(factor, math.exp(half))
-            paper = [_round(own_time.days)] * 3
+        factor = min(float(many.comparison_factor[i]), days[2] / days[0])
         pieces, nearest = ground[r][g]
+        lean = many.options[many.option[i]].lean
         audit = audit_time(
             gpu=gpus[g],
             gpu_count=count,
             precision=recipes[r].training.precision,
             naive=False,
-            flops=flops[r] - (workloads[r].unlabelled_flops if option.lean else 0.0),
-            training_days=_round(days),
+            flops=flops[r] - (workloads[r].unlabelled_flops if lean else 0.0),
+            training_days=_round(days[0]),
             training_days_high=None,
         )
         if audit.verdict == "implausible":
@@ -216,40 +197,35 @@ def predicted_rows(
         return row | {
             "status": "ok",
             "reason": f"predicted, {nearness(many.distance[i])}{own}",
-            **settings(r, option, micro, steps),
-            **(FUSED_ATTENTION if asked.fused[i] else {}),
-            "training_days": _round(days),
-            "training_days_low": _round(low),
-            "training_days_high": _round(high),
+            **{name: getattr(settings, name) for name in SETTINGS},
+            **_rounded("training_days", days),
             "comparison_factor": _round(factor),
             "peak_memory_gib": float(f"{many.memory_gib[i]:.3g}"),
-            "paper_settings_days": paper[0],
-            "paper_settings_days_low": paper[1],
-            "paper_settings_days_high": paper[2],
-            **dict(zip(OTHER, other, strict=True)),
+            **_rounded("paper_settings_days", paper),
+            **_rounded("other_software_days", days_of(*others, i=i)),
             "evidence_pieces": pieces,
             "evidence_nearest": nearest[list(counts).index(count // machines)],
-            "implied_mfu": None if audit.implied_mfu is None else _round(audit.implied_mfu),
+            "implied_mfu": _round(audit.implied_mfu),
             "verdict": audit.verdict,
             "verdict_reason": audit.reason,
         }
 
     others = (np.full(len(pairs), np.nan),) * 3
     if not briefly and software == "ours":
-        others = other_software(workloads, made, which, chips, numbers, fitted, network=joint)
-    usual, gains = predicted(ANY)
-    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, gains)) is not None]
+        others = other_software(asked)
+    usual, begun = predicted(ANY)
+    rows = [row for i in range(len(pairs)) if (row := row_of(i, usual, begun)) is not None]
     if briefly:
         return rows
-    roomy, gains = predicted(Wanted(host_gib=MOST_HOST_GIB))
+    roomy, begun = predicted(Wanted(host_gib=MOST_HOST_GIB))
     few, more = usual.fastest, roomy.fastest
-    for i, (r, _, count) in enumerate(pairs):
-        if not more.fits[i] or (few.fits[i] and not more.days[i] < GAIN * few.days[i]):
-            continue
+    saves = more.fits & (~few.fits | (more.days < GAIN * few.days))
+    for i in np.flatnonzero(saves).tolist():
+        r, _, count = pairs[i]
         half_precision = recipes[r].training.precision != "fp32"
         option = more.options[more.option[i]]
         needed = host_gib_needed(option, workloads[r].parameters, count, half=half_precision)
-        larger = row_of(i, roomy, gains)
+        larger = row_of(i, roomy, begun)
         if larger is not None and needed > HOST_GIB_A_GPU * count:
             rows.append(larger | {"host_memory_gib": float(math.ceil(needed))})
     return rows
@@ -323,10 +299,13 @@ def own_cells(records: Iterable[Measurement], gpus: Sequence[Gpu]) -> dict[Cell,
     return found
 
 
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else _round(value)
+def _rounded(name: str, days: Days) -> dict[str, float | None]:
+    """Days with the ends of their interval, by the names of their columns."""
+    return {
+        f"{name}{end}": _round(each) for end, each in zip(("", "_low", "_high"), days, strict=True)
+    }
 
 
-def _round(value: float) -> float:
+def _round(value: float | None) -> Any:
     """To four digits: more than they are good for, and the same on every processor."""
-    return float(f"{value:.4g}")
+    return None if value is None else float(f"{value:.4g}")

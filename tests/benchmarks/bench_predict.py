@@ -17,7 +17,7 @@ import numpy as np
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.physics.columns import WorkloadTable
-from advisor.prediction.predict_many import predict_many
+from advisor.prediction.predict_many import Asked, predict_many
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
 from tools.fit.refit import fitted_from, to_json
@@ -41,7 +41,7 @@ def main() -> None:
     calls, floors = [], []
     for _ in range(9):
         start = perf_counter()
-        predict_many(models, chips, model, chip, count, fitted)
+        predict_many(Asked(models, chips, model, chip, count, fitted))
         calls.append(perf_counter() - start)
         start = perf_counter()
         columns = table.columns(model, chip, count)

@@ -13,7 +13,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
 from advisor.prediction.physics.factors import NAMES
-from advisor.prediction.predict_many import predict_many
+from advisor.prediction.predict_many import Asked, predict_many
 from advisor.prediction.predict_one import predict
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean
@@ -71,15 +71,9 @@ def test_what_is_fitted_is_what_predicts(
     plain = replace(fitted, effect_means=(0.0,) * len(fitted.effect_means))
     logs, _ = Mean(asked, fitted.costs).at(np.array(fitted.factors))
     index = np.arange(len(asked))
-    many = predict_many(
-        [o.workload for o in asked],
-        [o.chip for o in asked],
-        index,
-        index,
-        np.array([o.count for o in asked]),
-        plain,
-        method=method,
-    )
+    pairs = ([o.workload for o in asked], [o.chip for o in asked], index, index)
+    counts = np.array([o.count for o in asked])
+    many = predict_many(Asked(*pairs, counts, plain, method=method))
     steps = np.array([o.workload.training_steps for o in asked])
     fits = np.isfinite(many.days)
     assert fits.mean() > 0.95

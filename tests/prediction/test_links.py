@@ -13,7 +13,7 @@ from advisor.prediction.fitted import KNOWN, LINKS, Fitted, lower_triangle
 from advisor.prediction.intervals import LEAST_LINKS
 from advisor.prediction.observed_times import REFERENCE, Observation
 from advisor.prediction.own_records import conditioned
-from advisor.prediction.predict_many import Predictions, predict_many
+from advisor.prediction.predict_many import Asked, Predictions, predict_many
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 from tools.fit.log_step import Mean
 from tools.fit.shipped_evidence import load_evidence
@@ -23,8 +23,8 @@ def several(
     fitted: Fitted, model: str, gpu: str, counts: Sequence[int], method: str = "paper"
 ) -> Predictions:
     zero = np.zeros(len(counts), dtype=int)
-    asked = (zero, zero, np.array(counts))
-    return predict_many([WORKLOADS[model]], [CHIPS[gpu]], *asked, fitted, method=method)
+    pairs = ([WORKLOADS[model]], [CHIPS[gpu]], zero, zero, np.array(counts))
+    return predict_many(Asked(*pairs, fitted, method=method))
 
 
 def without_links(fitted: Fitted) -> Fitted:

@@ -12,7 +12,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.memory import RECOMPUTED, Software, Wanted
-from advisor.prediction.predict_many import predict_many, written_out
+from advisor.prediction.predict_many import Asked, predict_many, written_out
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import rests_on
 from price_catalog.load import load_catalog
@@ -95,7 +95,7 @@ def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
     chips = list(dict.fromkeys(CHIPS.values()))
     pairs = np.indices((len(workloads), len(chips))).reshape(2, -1)
     for count in (1, 8):
-        many = predict_many(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted)
+        many = predict_many(Asked(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted))
         for i in np.flatnonzero(~np.isnan(many.days)):
             w, chip = workloads[pairs[0, i]], chips[pairs[1, i]]
             rate = chip.peak_tflops(w.precision, free_lunch=True)
@@ -122,7 +122,7 @@ def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted
     facts = np.array([[getattr(c, name) or 0.0 for name in FACTS] for c in chips])
     compared = set()
     for count in (1, 2, 4, 8):
-        many = predict_many(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted)
+        many = predict_many(Asked(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted))
         days = many.days.reshape(len(workloads), len(chips))
         for i, less in enumerate(chips):
             for j, more in enumerate(chips):
@@ -151,9 +151,9 @@ def test_gpus_are_no_faster_together_than_one_with_room_for_everything(fitted: F
     models, chips = list(WORKLOADS.values()), [CHIPS[gpu.name] for gpu in load_catalog().gpus]
     pairs = np.indices((len(models), len(chips))).reshape(2, -1)
     roomy = [replace(chip, memory_gib=1e6) for chip in chips]
-    one = predict_many(models, roomy, *pairs, np.ones(len(pairs[0]), dtype=int), fitted)
+    one = predict_many(Asked(models, roomy, *pairs, np.ones(len(pairs[0]), dtype=int), fitted))
     for count in (2, 8, 64):
-        many = predict_many(models, chips, *pairs, np.full(len(pairs[0]), count), fitted)
+        many = predict_many(Asked(models, chips, *pairs, np.full(len(pairs[0]), count), fitted))
         assert not (many.days * count < one.days * (1 - 1e-6)).any()
 
 
@@ -162,7 +162,7 @@ def test_settings_of_ours_are_never_slower_than_the_papers(fitted: Fitted) -> No
     gpus = ("RTX 3090", "RTX 4090", "A100", "H100")
     pairs = np.indices((len(models), len(gpus))).reshape(2, -1)
     counts = np.full(pairs.shape[1], 4)
-    every = written_out(models, [CHIPS[gpu] for gpu in gpus], *pairs, counts, fitted)
+    every = written_out(Asked(models, [CHIPS[gpu] for gpu in gpus], *pairs, counts, fitted))
     ours, paper = every.fastest.days, every.paper.days
     timed = ~np.isnan(paper)
     assert timed.mean() > 0.5

@@ -15,7 +15,7 @@ from advisor.prediction import shipped_predictions
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
-from advisor.prediction.predict_many import fastest_of, predict_many
+from advisor.prediction.predict_many import Asked, fastest_of, predict_many
 from advisor.prediction.shipped_predictions import (
     own_cells,
     predicted_rows,
@@ -77,8 +77,10 @@ def test_what_stands_does_not_hang_on_how_a_processor_rounds(faster: float, stan
     one = np.array([0])
     lean, paper = (
         predict_many(
-            *([workload_of(recipe)], [chip_of(gpu)], one, one, np.array([2]), shipped_fit()),
-            method=method,
+            Asked(
+                *([workload_of(recipe)], [chip_of(gpu)], one, one, np.array([2]), shipped_fit()),
+                method=method,
+            )
         )
         for method in ("optimal", "paper")
     )
@@ -86,7 +88,7 @@ def test_what_stands_does_not_hang_on_how_a_processor_rounds(faster: float, stan
     assert paper.at_bound[0]
     assert lean.days[0] == pytest.approx(paper.days[0], rel=1e-12)
     paper = replace(paper, days=lean.days * faster)
-    many, _ = fastest_of([(lean, one, False), (paper, one, False)])
+    many, _ = fastest_of(lean, paper, one)
     assert many.options[many.option[0]].lean is (stands == 0)
     assert many.days[0] == (lean, paper)[stands].days[0]
 

@@ -12,7 +12,7 @@ from advisor.prediction.fitted import known_models
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option, Wanted
 from advisor.prediction.physics.step_terms import opened
-from advisor.prediction.predict_many import predict_many
+from advisor.prediction.predict_many import Asked, predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
 
@@ -33,7 +33,7 @@ def test_nothing_is_offloaded_that_fits_as_well_without(count: int) -> None:
     chips = list({chip.gpu_id: chip for chip in CHIPS.values()}.values())
     asked, chip_of = (index.ravel() for index in np.indices((len(workloads), len(chips))))
     counts = np.full(len(asked), count)
-    told = predict_many(workloads, chips, asked, chip_of, counts, shipped_fit())
+    told = predict_many(every := Asked(workloads, chips, asked, chip_of, counts, shipped_fit()))
     offloaded = 0
     for stage, checkpointing in ((1, False), (1, True), (2, False), (3, False), (3, True)):
         kinds = [
@@ -45,10 +45,7 @@ def test_nothing_is_offloaded_that_fits_as_well_without(count: int) -> None:
         wanted = Wanted(stage=stage, checkpointing=checkpointing, offloading=False)
         if not of_kind.any():
             continue
-        kept = predict_many(
-            workloads, chips, asked[of_kind], chip_of[of_kind], counts[of_kind], shipped_fit(),
-            wanted=wanted,
-        )  # fmt: skip
+        kept = predict_many(every.among(of_kind, wanted=wanted))
         assert (kept.micro_batch_size < told.micro_batch_size[of_kind]).all()
     assert offloaded > 20  # or nothing was looked at
 
@@ -91,7 +88,8 @@ def test_experts_are_told_less_surely_where_torch_loops_over_them() -> None:
     experts, dense = WORKLOADS["granite-3.0-1b-a400m-shape"], WORKLOADS["pythia-1b"]
     chips = [CHIPS[name] for name in ("H100", "RTX 4090")]
     pairs = np.indices((2, 2)).reshape(2, -1)
-    made = predict_many([experts, dense], chips, *pairs, np.ones(4, dtype=int), shipped_fit())
+    ones = np.ones(4, dtype=int)
+    made = predict_many(Asked([experts, dense], chips, *pairs, ones, shipped_fit()))
     measured, looped, *others = made.distance
     assert looped == pytest.approx(measured + LOOPED)
     assert max(others) < 0.01

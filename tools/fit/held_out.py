@@ -16,7 +16,7 @@ from advisor.prediction.fitted import Fitted
 from advisor.prediction.observed_times import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.memory import Wanted
-from advisor.prediction.predict_many import other_software, predict_many
+from advisor.prediction.predict_many import Asked, days_of, other_software, predict_many
 from bench_runner.recipes import IMAGE_FAMILIES
 from tools.fit.refit import fitted_from
 
@@ -117,7 +117,6 @@ def told(fitted: Fitted, o: Observation, *, said: bool = True) -> tuple[float, f
 
     zero = np.zeros(1, dtype=int)
     w, option = o.workload, o.option
-    asked = ([w], [o.chip], zero, zero, np.array([o.count]), fitted)
     wanted = Wanted(host_gib=o.host_gib)
     if said and option is not None:
         wanted = Wanted(
@@ -127,22 +126,23 @@ def told(fitted: Fitted, o: Observation, *, said: bool = True) -> tuple[float, f
             offloading=option.offloading,
             micro_batch_size=o.micro_batch_size,
         )
-    if is_own(o):
-        lean = option is not None and option.lean
-        method = "naive" if o.method == "naive" else "optimal" if lean else "paper"
-        many = predict_many(*asked, method=method, wanted=wanted)
-        found = many.days[0], many.low_days[0], many.high_days[0]
-    elif said:
-        wanted = replace(wanted, compiled=w.compiles, fused=w.fused_attention)
-        method = "naive" if o.method == "naive" else "optimal"
-        many = predict_many(*asked, method=method, wanted=wanted, software=o.software)
-        found = many.days[0], many.low_days[0], many.high_days[0]
+    asked = Asked([w], [o.chip], zero, zero, np.array([o.count]), fitted, wanted=wanted)
+    if is_own(o) or said:
+        ours, method = is_own(o), "naive" if o.method == "naive" else "optimal"
+        if ours and method == "optimal" and not (option is not None and option.lean):
+            method = "paper"
+        if not ours:
+            wanted = replace(wanted, compiled=w.compiles, fused=w.fused_attention)
+        software = "ours" if ours else o.software
+        many = predict_many(replace(asked, method=method, wanted=wanted, software=software))
+        found = days_of(many.days, many.low_days, many.high_days)
     else:
-        found = tuple(column[0] for column in other_software(*asked, wanted=wanted))
-    if math.isnan(found[0]) and wanted.micro_batch_size is not None:
+        found = days_of(*other_software(asked))
+    if found[0] is None and wanted.micro_batch_size is not None:
         # More memory is told of than there is: what is told of smaller passes.
         return told(fitted, replace(o, micro_batch_size=None), said=said)
-    return float(found[0]), float(found[1]), float(found[2])
+    days, low, high = (math.nan if each is None else each for each in found)
+    return days, low, high
 
 
 def kind(o: Observation) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
     from advisor.prediction.model.targets import Target
     from advisor.prediction.own_training import OwnTraining
-    from advisor.prediction.predict_many import OwnTime
     from advisor.prediction.predict_one import MeasuredTime, Prediction
     from advisor.store import Store
     from price_catalog.model import Gpu
@@ -146,7 +145,6 @@ def _answered(
     from advisor.prediction.physics.chip import chip_of
     from advisor.prediction.physics.memory import SOFTWARE
     from advisor.prediction.predict_one import predict
-    from advisor.prediction.shipped_predictions import shipped_fit
     from advisor.ranking.fabric import parse_fabric
     from advisor.ranking.typed_question import parse_software
     from bench_runner.records.measurement import one_of
@@ -182,7 +180,6 @@ def _answered(
     check_divides(wanted.micro_batch_size, target.workload.batch_size, count)
     known, measured = _known(store, target, gpu, count, options)
     plain = network is None and software == "ours" and not settings_named(options)
-    searched = _searched(measured) if plain and options.method == "optimal" else None
     answer_with = partial(
         predict,
         *(target, chip_of(gpu), count, load_fit()),
@@ -191,7 +188,6 @@ def _answered(
         machines=machines,
         network=None if network is None else parse_fabric(network),
         measured=measured if plain else (),
-        own=None if searched is None else (searched, shipped_fit()),
     )
     answer = answer_with(wanted=wanted)
     if options.host_memory is None and answer.host_gib_needed is not None and not answer.fits:
@@ -306,16 +302,6 @@ def _known(
 
 _TUNED = ("free-lunch", "memory-saving", "optimal")
 """What trains the same model with settings that somebody would choose."""
-
-
-def _searched(measured: Sequence[MeasuredTime]) -> OwnTime | None:
-    """What a search with the paper's settings found."""
-    from advisor.prediction.predict_many import OwnTime
-
-    for time in measured:
-        if time.method == "optimal" and (time.settings is None or time.settings.loss != "fused"):
-            return OwnTime(days=time.training_days, settings=time.settings)
-    return None
 
 
 def _keep(target: Target, name: str, force: bool, store: Store) -> Target:
