@@ -56,14 +56,13 @@ from bench_runner.arguments import (
     OF_A_TRIAL,
     asked_settings,
     asked_setup,
-    counted_parameters,
     find_recipe,
     parser,
 )
 from bench_runner.launch import hardware
 from bench_runner.launch.node_links import NODE_LOST
 from bench_runner.launch.processes import ending_signals, when_parent_ends
-from bench_runner.launch.trial_record import Setup
+from bench_runner.launch.trial_record import Setup, counted
 from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
@@ -99,9 +98,8 @@ def _measure(arguments: argparse.Namespace) -> int:
     journal.read(options.records_file)
     journal.check_place(options.records_file)
     offloading = any(settings.offloading for settings in candidates)
-    concerns = hardware.concerns(
-        setup.machine, setup.gpu_count, counted_parameters(setup.recipe), offloading
-    )
+    count = counted(setup.recipe) if offloading else None
+    concerns = hardware.concerns(setup.machine, setup.gpu_count, count.parameters if count else 0)
     emit(
         {
             "event": "search-started",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from bench_runner.launch import hardware, node_links, shell_variables
-from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup, counted
+from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records.measurement import Settings
@@ -122,12 +122,6 @@ def _measuring_flags(command: argparse.ArgumentParser) -> None:
     add("--maximum-steps", type=_count, default=60)
     add("--settle-s", type=_positive("seconds"), default=60.0)
     add("--exchange-timeout-s", type=_positive("seconds"), default=60.0)
-
-
-def counted_parameters(recipe: Recipe) -> int:
-    """The parameters of a recipe's model; 0 where nothing counts them."""
-    count = counted(recipe)
-    return 0 if count is None else count.parameters
 
 
 def asked_setup(arguments: argparse.Namespace) -> Setup:

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.benchmark.measurement_request import peak_tflops
 from advisor.benchmark.trained_recipe import in_one_line, recipe_to_measure
 from advisor.costs.amount_words import minutes_words
 from advisor.typed_input import InputError
-from bench_runner.recipes import recipe_hash
+from bench_runner.launch import hardware
+from bench_runner.recipes import PEAK_KINDS, recipe_hash
 from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.settings import paper_space
 from bench_runner.typed_numbers import plain
 from price_catalog.model import Gpu, Host
 
 if TYPE_CHECKING:
-    from advisor.benchmark.measurement_request import MachineState, Request
+    from advisor.benchmark.measurement_request import Request
     from advisor.benchmark.trained_recipe import Trained
     from advisor.prediction.model.own_model import OwnModel
     from advisor.ranking.snapshot import Snapshot
@@ -45,7 +45,7 @@ class Plan:
     """Of a job elsewhere with paths inside the job's folder."""
     recipe_id: str
     recipe_name: str
-    here: MachineState | None
+    here: hardware.Machine | None
     """This machine; None where it is measured elsewhere."""
     node_count: int
     gpu: Gpu | None
@@ -94,7 +94,7 @@ class Plan:
     def remarks(self) -> tuple[str, ...]:
         """What to know before it starts, a sentence each."""
         assert self.here is not None
-        remarks = list(self.here.concerns)
+        remarks = hardware.concerns(self.here, self.request.gpu_count)
         if self.request.device == CPU:
             remarks.append(CPU_REMARK)
         elif self.gpu is None:
@@ -137,7 +137,7 @@ def bench_folders() -> tuple[Path, Path]:
 
 
 def make_plan(
-    store: Store, request: Request, here: MachineState, *, gpu_count: int | None = None
+    store: Store, request: Request, here: hardware.Machine, *, gpu_count: int | None = None
 ) -> Plan:
     """Complete a request from the catalogue and from what is here. Raises InputError, StoreError.
 
@@ -207,7 +207,7 @@ def _completed(
     trained: Trained,
     gpu: Gpu | None,
     *,
-    here: MachineState | None = None,
+    here: hardware.Machine | None = None,
     node_count: int = 1,
     longer: float = 1.0,
 ) -> Plan:
@@ -222,8 +222,10 @@ def _completed(
     trials = search.expected_trials(chosen, strategy)
     pass_s = None if gpu is None else _pass_s(store, recipe, gpu, count)
     minutes = longer * paper_space.estimated_minutes(trials, pass_s)
+    known = {name: getattr(gpu, f"{name}_tflops", None) for name in PEAK_KINDS}
+    peaks = {name: value for name, value in known.items() if value is not None}
     return Plan(
-        request=replace(request, peak_tflops=peak_tflops(gpu)),
+        request=replace(request, peak_tflops=peaks),
         recipe_id=recipe.recipe_id,
         recipe_name=recipe.name,
         here=here,
@@ -253,14 +255,14 @@ def _pass_s(store: Store, recipe: Recipe, gpu: Gpu, gpu_count: int) -> float | N
     return None
 
 
-def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | None) -> int:
+def _gpu_count(recipe: Recipe, device: str, here: hardware.Machine, wanted: int | None) -> int:
     if device == CPU:
         return wanted or 1
     found = len(here.gpus)
     if not found:
-        why = here.no_gpu or "nvidia-smi shows no GPU on this machine: start where the GPUs are"
         raise InputError(
-            f"{why}, or rent one (--on sky); --device cpu tries it out, and never ranks as a GPU"
+            f"{hardware.why_no_gpu()}, or rent one (--on sky); --device cpu tries it out, and "
+            "never ranks as a GPU"
         )
     if wanted is None:
         batch = recipe.training.batch_size
@@ -269,10 +271,6 @@ def _gpu_count(recipe: Recipe, device: str, here: MachineState, wanted: int | No
         raise InputError(
             f"{wanted} GPUs are asked for, nvidia-smi shows {found}: ask for at most that"
         )
-    names = sorted({gpu.name for gpu in here.gpus[:wanted]})
-    if len(names) > 1:
-        raise InputError(
-            f"the GPUs differ ({', '.join(names)}), and a time would stand for neither: "
-            "choose some of one kind with CUDA_VISIBLE_DEVICES"
-        )
+    with in_one_line():
+        hardware.check_alike(here.gpus[:wanted])
     return wanted

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING
 
 from advisor.typed_input import InputError, install_words
 from bench_runner.launch import hardware
-from bench_runner.launch.hardware import GpuState
-from bench_runner.recipes import PEAK_KINDS
-from price_catalog.model import Gpu
 
 if TYPE_CHECKING:
     from advisor.prediction.model.targets import Ask
@@ -77,22 +74,7 @@ class Ending:
     suggestion: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineState:
-    """This machine as the runner sees it."""
-
-    host: str
-    cpu: str
-    gpus: tuple[GpuState, ...]
-    disk_free_gib: float
-    """Where the runner works."""
-    concerns: tuple[str, ...]
-    """What speaks against starting now, a sentence each."""
-    no_gpu: str | None = None
-    """Why it shows no GPU, where it shows none."""
-
-
-def look_here(work_directory: Path, gpu_count: int | None = None) -> MachineState:
+def look_here(work_directory: Path) -> hardware.Machine:
     """What this machine has, for a benchmark that works in a folder. Raises InputError."""
     try:
         work_directory.mkdir(parents=True, exist_ok=True)
@@ -101,24 +83,7 @@ def look_here(work_directory: Path, gpu_count: int | None = None) -> MachineStat
             f"a benchmark's logs cannot be kept in {work_directory} ({error.strerror}): make that "
             "a folder that you may write, or name another with --work"
         ) from None
-    found = hardware.machine(work_directory)
-    count = gpu_count or max(1, len(found.gpus))
-    return MachineState(
-        host=found.host,
-        cpu=found.cpu,
-        gpus=found.gpus,
-        disk_free_gib=found.disk_free_gib,
-        concerns=tuple(hardware.concerns(found, count, parameters=0, offloading=False)),
-        no_gpu=None if found.gpus else hardware.why_no_gpu(),
-    )
-
-
-def peak_tflops(gpu: Gpu | None) -> dict[str, float]:
-    """The dense peaks that the catalogue knows of a GPU, as the runner wants them."""
-    if gpu is None:
-        return {}
-    peaks = {name: getattr(gpu, f"{name}_tflops") for name in PEAK_KINDS}
-    return {name: value for name, value in peaks.items() if value is not None}
+    return hardware.machine(work_directory)
 
 
 def check_packages() -> None:

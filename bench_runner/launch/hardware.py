@@ -12,7 +12,7 @@ import platform
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -286,10 +286,10 @@ def machine(work_directory: Path) -> Machine:
     )
 
 
-def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) -> list[str]:
+def concerns(found: Machine, gpu_count: int, offloaded_parameters: int = 0) -> list[str]:
     """What speaks against starting now, a sentence each; [] where nothing does.
 
-    ``parameters`` are the model's; offloaded states take 16 bytes of host memory for each.
+    Offloaded states take 16 bytes of host memory for each parameter.
     """
     sentences = []
     for gpu in found.gpus[:gpu_count]:
@@ -299,10 +299,10 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
                 f"{gpu.utilisation_percent or 0:.0f} % busy; times taken beside other work are "
                 "not the machine's"
             )
-    needed = _HOST_GIB_PER_GPU * gpu_count + (parameters * 16 / GIB if offloading else 0.0)
+    needed = _HOST_GIB_PER_GPU * gpu_count + offloaded_parameters * 16 / GIB
     available = found.memory_available_gib
     if available < needed:
-        danger = "offloading may fail" if offloading else "a process may be killed"
+        danger = "offloading may fail" if offloaded_parameters else "a process may be killed"
         sentences.append(
             f"{available:.0f} GiB of host memory is free where about {needed:.0f} GiB is needed; "
             f"{danger}"
@@ -319,8 +319,6 @@ def concerns(found: Machine, gpu_count: int, parameters: int, offloading: bool) 
 # (memory) or waits its turn (threads), so the whole machine's figures would mislead.
 _ROOT = Path("/sys/fs/cgroup")
 _OWN = Path("/proc/self/cgroup")
-_UNLIMITED = 1 << 60
-"""Version 1 writes a number near 2^63 where nothing is limited."""
 
 
 def allowed_processors(root: Path = _ROOT, own: Path = _OWN) -> int:
@@ -328,12 +326,9 @@ def allowed_processors(root: Path = _ROOT, own: Path = _OWN) -> int:
     count = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         count = len(os.sched_getaffinity(0)) or count
-    for folder in _groups("cpu", root, own):
-        quota, period = _words(folder / "cpu.max", 2) or (
-            *(_words(folder / "cpu.cfs_quota_us", 1) or ("max",)),
-            *(_words(folder / "cpu.cfs_period_us", 1) or ("max",)),
-        )
-        if quota.isdecimal() and period.isdecimal() and int(period) > 0:
+    for folder in _groups(root, own):
+        quota, _, period = _read(folder / "cpu.max").strip().partition(" ")
+        if quota.isdecimal() and period.isdecimal():
             count = min(count, max(1, round(int(quota) / int(period))))
     return count
 
@@ -341,57 +336,27 @@ def allowed_processors(root: Path = _ROOT, own: Path = _OWN) -> int:
 def allowed_memory_bytes(root: Path = _ROOT, own: Path = _OWN) -> tuple[int, int] | None:
     """The most that it may take of memory, and how much of that is free; None without a limit."""
     found: list[tuple[int, int]] = []
-    for folder in _groups("memory", root, own):
-        for most, now in (
-            ("memory.max", "memory.current"),
-            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
-        ):
-            limit = _words(folder / most, 1)
-            if limit is None or not limit[0].isdecimal() or int(limit[0]) >= _UNLIMITED:
-                continue
-            used = _words(folder / now, 1)
-            taken = int(used[0]) if used and used[0].isdecimal() else 0
-            free = int(limit[0]) - taken + _given_back(folder)
-            found.append((int(limit[0]), max(0, min(free, int(limit[0])))))
-    if not found:
-        return None
-    return min(most for most, _ in found), min(free for _, free in found)
+    for folder in _groups(root, own):
+        if (limit := _read(folder / "memory.max").strip()).isdecimal():
+            taken = int(_read(folder / "memory.current") or 0)
+            # Files that are held for later are given up for whoever needs room.
+            held = re.search(r"^inactive_file (\d+)$", _read(folder / "memory.stat"), re.MULTILINE)
+            free = int(limit) - taken + (int(held[1]) if held else 0)
+            found.append((int(limit), max(0, min(free, int(limit)))))
+    return (min(most for most, _ in found), min(free for _, free in found)) if found else None
 
 
-def _groups(kind: str, root: Path, own: Path) -> Iterator[Path]:
-    """The folders of the process's own group and of those above it, of version 2 and 1."""
+def _groups(root: Path, own: Path) -> list[Path]:
+    """The folders of the process's own control group, of version 2, and of those above it. In a
+    container the path may be the host's, and the group's files lie at the root."""
+    lines = _read(own).splitlines()
+    paths = [line.removeprefix("0::").lstrip("/") for line in lines if line.startswith("0::")]
+    places = [root / path for path in paths]
+    return [each for p in places for each in (p, *p.parents) if root in (each, *each.parents)]
+
+
+def _read(file: Path) -> str:
     try:
-        lines = own.read_text().splitlines()
-    except OSError:
-        return
-    seen = set()
-    for line in lines:
-        _, kinds, path = (*line.split(":", 2), "", "")[:3]
-        if kinds and kind not in kinds.split(","):
-            continue
-        base = root / kinds if kinds else root
-        place = base / path.lstrip("/")
-        # In a container the path may be the host's, and the group's files lie at the root.
-        for folder in (place, *place.parents):
-            if folder not in seen and (folder == base or base in folder.parents):
-                seen.add(folder)
-                yield folder
-
-
-def _words(file: Path, count: int) -> tuple[str, ...] | None:
-    try:
-        words = tuple(file.read_text().split())
+        return file.read_text()
     except (OSError, UnicodeDecodeError):
-        return None
-    return words if len(words) == count else None
-
-
-def _given_back(folder: Path) -> int:
-    """Bytes of files that are held in memory for later, and given up for whoever needs room."""
-    try:
-        lines = (folder / "memory.stat").read_text().splitlines()
-    except (OSError, UnicodeDecodeError):
-        return 0
-    held = dict(line.split(" ", 1) for line in lines if " " in line)
-    value = held.get("inactive_file", "0")
-    return int(value) if value.isdecimal() else 0
+        return ""

@@ -165,7 +165,7 @@ def test_variables_that_change_a_time_are_told_and_stand_in_the_record(
     assert kept.keys() == {"CUDA_LAUNCH_BLOCKING", "NCCL_P2P_DISABLE", "NVIDIA_TF32_OVERRIDE"}
     assert len(shell_variables.warnings(shell)) == 2
     monkeypatch.setenv("CUDA_LAUNCH_BLOCKING", "1")
-    (said,) = hardware.concerns(setup().machine, 1, 0, offloading=False)
+    (said,) = hardware.concerns(setup().machine, 1)
     assert said.startswith("CUDA_LAUNCH_BLOCKING is set to '1', so that every kernel is waited for")
     assert record(outcome(0.2), variables=kept).environment["variables"] == kept
     keys = {configuration_key(setup(variables=v), SETTINGS, "fastest") for v in ({}, kept)}
@@ -261,16 +261,6 @@ def test_a_part_of_a_machine_is_told_as_that_part(
     places = written(tmp_path / "b", job, "0::/job/step\n")
     assert hardware.allowed_processors(*places) == 64
     assert hardware.allowed_memory_bytes(*places) == (8 << 30, 8 << 30)
-    first = {
-        "cpu,cpuacct/x/cpu.cfs_quota_us": "150000",
-        "cpu,cpuacct/x/cpu.cfs_period_us": "100000",
-    }
-    first |= {"memory/x/memory.limit_in_bytes": str(2**63 - 4096)}
-    places = written(tmp_path / "c", first, "4:cpu,cpuacct:/x\n3:memory:/x\n1:name=systemd:/\n")
-    assert (hardware.allowed_processors(*places), hardware.allowed_memory_bytes(*places)) == (
-        2,
-        None,
-    )
     assert hardware.allowed_memory_bytes(tmp_path / "no", tmp_path / "no") is None
     machine = hardware.machine(tmp_path)
     assert machine.memory_available_gib <= machine.memory_gib

@@ -177,13 +177,11 @@ def test_without_a_counter_the_record_has_no_energy(
 
 
 def test_busy_gpus_and_scarce_memory_are_named() -> None:
-    busy = hardware.concerns(setup().machine, 2, 10_000_000_000, offloading=True)
+    busy = hardware.concerns(setup().machine, 2, 10_000_000_000)
     assert any("GPU 1" in sentence and "97 %" in sentence for sentence in busy)
     assert any("host memory" in sentence for sentence in busy)
-    assert hardware.concerns(setup().machine, 1, 0, offloading=False) == []
-    (scarce,) = hardware.concerns(
-        replace(setup().machine, memory_available_gib=4.0), 1, 10_000_000_000, offloading=False
-    )
+    assert hardware.concerns(setup().machine, 1) == []
+    (scarce,) = hardware.concerns(replace(setup().machine, memory_available_gib=4.0), 1)
     assert scarce.startswith("4 GiB of host memory is free where about 8 GiB is needed; a process")
 
 

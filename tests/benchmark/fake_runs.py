@@ -80,7 +80,7 @@ def measure(plan: Plan, scenario: str, **options: Any) -> tuple[Run, Recorder, P
 
 def followed(run: Run, plan: Plan, cancel_at: str | None = None) -> tuple[Recorder, Progress]:
     recorder = Recorder(Store(plan.store_path), plan)
-    progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
+    progress = Progress(plan.labels, plan.estimated_minutes)
     started = 0
     with closing(follow(run, recorder)) as events:
         for event in events:

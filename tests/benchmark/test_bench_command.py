@@ -39,14 +39,13 @@ def test_a_person_reads_the_winner_first_and_the_rest_folded(
     fake_command("good")
     assert main(flags(own_store, tmp_path, "--yes")) == 0
     out, err = capsys.readouterr()
-    assert f"best: {LEAN}, 3 days on 2 × NVIDIA H200" in err
     assert "23 records of pythia-160m" in err
     head, table, *rest = out.split("\n\n")
     said = f"Pythia 160M trains on 2 × NVIDIA H200 in 3 days, measured here with {LEAN}"
     assert " ".join(head.split()).startswith(said)
     assert "not finished" not in head
     assert table.splitlines()[1].startswith(f"{LEAN}  ")
-    assert rest[-2].endswith("--details shows them.")
+    assert rest[-2].endswith("18 left out: --details shows why.")
     pasted = re.findall(r"advisor .*", rest[-1])
     assert [words.split()[1] for words in pasted] == ["bench", "rank"]
     again = " ".join(rest[-1].replace(" \\\n", " ").split())

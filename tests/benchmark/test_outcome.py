@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from advisor.benchmark.progress import Progress, folded_words, gains, outcome_sentence, shown_first
+from advisor.benchmark.progress import Progress, outcome_sentence, outcome_text
 from advisor.tui.benchmark.benchmark_rows import tried_lines
 
 PAPERS = {"free lunch", "zero-1", "zero-2", "zero-3"}
@@ -12,7 +12,7 @@ LEAN = "free lunch + layers compiled + fused loss + trimmed"
 
 
 def finished(*rows: tuple[str, str, float | None, str | None], best: str | None) -> Progress:
-    progress = Progress([label for label, *_ in rows], 3.0, "fast")
+    progress = Progress([label for label, *_ in rows], 3.0)
     for label, status, days, reason in rows:
         record: dict[str, Any] = {"status": status, "training_days": days, "reason": reason}
         kind = "left-out" if status == "pruned" else "trial-finished"
@@ -32,16 +32,18 @@ def test_the_winner_stands_first_with_its_gains_and_the_rest_is_folded() -> None
         ("zero-2", "infeasible", None, "out of memory at micro-batch 1"),
         best=LEAN,
     )
-    shown, folded = shown_first(progress)
-    assert [row.label for row in shown] == [LEAN, "free lunch", "naive", "zero-2"]
-    assert folded_words(folded) == "2 others left out (1 cannot win, 1 cannot fit)"
-    words = gains(progress, PAPERS)
-    assert words is not None
-    assert words.startswith(f"{LEAN}: ")
-    assert "2.00 × as fast as naive" in words
-    assert "1.44 × as fast as the paper's best (free lunch)" in words
-    more = gains(progress, PAPERS | {"zero-3 + offloading"})
-    assert more is not None and "the paper's fastest of 1 tried (free lunch)" in more
+    asked = (progress, "Pythia 1B", "1 × H100")
+    head, table, why, folded = outcome_text(*asked, PAPERS, details=False, width=99).split("\n\n")
+    said = " ".join(head.split())
+    assert f"in 7.2 days, measured here with {LEAN}, 2.00 × as fast as naive, 1.44 × as" in said
+    assert said.endswith("the paper's best (free lunch).")
+    assert [line.split("  ")[0] for line in table.splitlines()[1:]] == [LEAN, "free lunch", "naive"]
+    assert why == "Without a time:\n  zero-2: out of memory at micro-batch 1"
+    assert folded == "2 left out: --details shows why."
+    all_of_it = outcome_text(*asked, PAPERS, details=True, width=99)
+    assert "zero-1: cannot win" in all_of_it and "--details" not in all_of_it
+    more = outcome_sentence(*asked, PAPERS | {"zero-3 + offloading"})
+    assert "the paper's fastest of 1 tried (free lunch)" in more
 
 
 def test_why_a_time_may_not_be_the_machine_s_is_known() -> None:
@@ -50,7 +52,7 @@ def test_why_a_time_may_not_be_the_machine_s_is_known() -> None:
         "free lunch": {"settled": "not settled after 9 steps: times still differed"},
         "zero-1": {"settled": "after 2 steps: three", "gpu": {"slowed_by_heat": 0.4}},
     }
-    progress = Progress(list(told), 3.0, "fast")
+    progress = Progress(list(told), 3.0)
     for label, environment in told.items():
         record = {"status": "ok", "training_days": 6.0, "environment": environment}
         progress.apply({"event": "trial-finished", "label": label, "record": record}, 1.0)
@@ -61,7 +63,7 @@ def test_why_a_time_may_not_be_the_machine_s_is_known() -> None:
 
 
 def test_a_search_that_was_cut_short_says_so() -> None:
-    progress = Progress(["naive", "free lunch", "zero-1"], 3.0, "fast")
+    progress = Progress(["naive", "free lunch", "zero-1"], 3.0)
     record = {"status": "ok", "training_days": 6.0}
     progress.apply({"event": "trial-finished", "label": "naive", "record": record}, 1.0)
     progress.apply({"event": "trial-started", "label": "free lunch"}, 1.5)
@@ -72,9 +74,5 @@ def test_a_search_that_was_cut_short_says_so() -> None:
         "finished."
     )
     # What ran stands with its reason, what was never begun is counted.
-    shown, folded = shown_first(progress)
-    assert [(row.label, row.detail) for row in shown] == [
-        ("naive", ""),
-        ("free lunch", "stopped while it ran"),
-    ]
-    assert folded_words(folded) == "1 other not tried"
+    text = outcome_text(progress, "Pythia 1B", "1 × H100", PAPERS, details=False, width=99)
+    assert text.endswith("free lunch: stopped while it ran\n\n1 not tried: --details shows why.")

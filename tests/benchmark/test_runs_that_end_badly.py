@@ -80,7 +80,6 @@ def test_garbage_is_passed_over(own_store: Path, tmp_path: Path) -> None:
     plan = planned(own_store, tmp_path)
     run, recorder, progress = measure(plan, "garbage")
     assert run.ending().kind == "answered"
-    assert progress.noise[0] == "Downloading: 100%|####|"
     assert progress.rows[LEAN].training_days == 3.0
     assert recorder.kept == 2
 

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from advisor.benchmark.benchmark_plan import make_plan
-from advisor.benchmark.measurement_request import MachineState, look_here
+from advisor.benchmark.measurement_request import look_here
 from advisor.prediction.model.targets import Ask
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.store import Store
 from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipe
+from tests import fake_runner
 from tests.benchmark.fake_runs import TINY, measure, planned, request
 
 pytestmark = pytest.mark.usefixtures("two_fake_gpus")
@@ -23,11 +24,11 @@ pytestmark = pytest.mark.usefixtures("two_fake_gpus")
 # What would run
 
 
-HERE = MachineState(host="n", cpu="c", gpus=(), disk_free_gib=1.0, concerns=())
+HERE = replace(fake_runner.machine(Path()), gpus=())
 
 
 def test_without_a_gpu_it_says_so(own_store: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no GPU on this machine") as caught:
+    with pytest.raises(InputError, match="on this machine") as caught:
         make_plan(Store(own_store), request(tmp_path), HERE)
     assert "never ranks as a GPU" in str(caught.value)
 

@@ -97,11 +97,11 @@ def _machine(named: str | None, count: int | None, gpus: Sequence[Gpu]) -> tuple
         from pathlib import Path
 
         from advisor.benchmark.measurement_request import look_here
+        from bench_runner.launch.hardware import why_no_gpu
 
         here = look_here(Path.cwd())
         if not here.gpus:
-            why = here.no_gpu or "nvidia-smi shows no GPU on this machine"
-            raise InputError(f"{why}; or name GPUs, such as --gpu A6000 --count 4")
+            raise InputError(f"{why_no_gpu()}; or name GPUs, such as --gpu A6000 --count 4")
         name = here.gpus[0].name
         found = index.get(normalise(name))
         if found is None:

@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     if options.on is not None:
         return bench_elsewhere.run(options)
     bench_elsewhere.check_place(options, None)
-    from advisor.benchmark.progress import Progress
+    from advisor.benchmark.progress import Progress, outcome_sentence, outcome_text
     from advisor.benchmark.recorder import Recorder, follow
     from advisor.benchmark.runner_process import Run
 
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.yes and not _confirmed(plan):
         return CANCELLED
     recorder = Recorder(open_store(options), plan)
-    progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
+    progress = Progress(plan.labels, plan.estimated_minutes)
     running = Run(plan.request, runner=_runner())
     began = time.monotonic()
 
@@ -111,26 +111,20 @@ def run(options: argparse.Namespace) -> int:
             say_event(event, progress)
     progress.close()
     ending = running.ending()
-    _say_ending(ending, progress, recorder, plan)
+    _say_ending(ending, recorder)
     if ending.kind == "refused":
         return WRONG_INPUT
+    asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
+    doubts = _doubts(progress, plan, options.model)
     if options.format == "table":
-        from advisor.benchmark.progress import outcome_text
-
         width = terminal_width()
-        asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
         blocks = [outcome_text(*asked, details=options.details, width=width)]
-        blocks += doubt_block("To be sure", _doubts(progress, plan, options.model), width)
+        blocks += doubt_block("To be sure", doubts, width)
         print("\n".join(map(printable, "\n\n".join(blocks).split("\n"))))
     elif options.format == "json":
-        from advisor.benchmark.progress import outcome_sentence
         from advisor.tables.plain_values import to_json
 
-        asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
-        verdict = {
-            "sentence": outcome_sentence(*asked),
-            "doubts": doubt_objects(_doubts(progress, plan, options.model)),
-        }
+        verdict = {"sentence": outcome_sentence(*asked), "doubts": doubt_objects(doubts)}
         print(to_json({"verdict": verdict, "settings": table(progress, plan)}))
     else:
         from advisor.tables.table_formats import render_rows
@@ -160,8 +154,6 @@ def _check_recipe_named(options: argparse.Namespace) -> None:
 def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     """What to do next: more time where nothing was timed or not all, every setting, where the time
     ranks; ``typed`` is the model as it was named."""
-    from advisor.benchmark.progress import is_cut_short, rounds_otherwise
-
     request, model = plan.request, quoted(typed)
     again = f"advisor bench --model {model} {_again(request)}"
     doubts: list[Doubt] = []
@@ -177,7 +169,7 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
     if progress.best_row.unsure:
         words = f"{progress.best_row.unsure}; measure it again when the machine is cool and idle"
         add("steps", words, f"{again} --again")
-    if is_cut_short(progress):
+    if progress.is_cut_short:
         most = 60.0 if request.minutes is None else 4 * request.minutes
         words = "not every setting was tried; what is finished is kept, and this goes on"
         if request.search != "fast":
@@ -191,7 +183,7 @@ def _doubts(progress: Progress, plan: Plan, typed: str) -> list[Doubt]:
         f"--records {quoted(str(request.records_file.absolute()))} --out winner"
     )
     words = "the winner as a plain Trainer script"
-    if rounds_otherwise(progress) is not None:
+    if progress.faster_rounding is not None:
         words, export = f"{words}, of what rounds otherwise", f"{export} --rounding"
     add("export", words, export)
     if request.device == "cuda" and not typed.endswith(".toml"):  # else it has no name to rank by
@@ -249,7 +241,7 @@ def _plan(options: argparse.Namespace) -> Plan:
     except ValueError as error:
         raise InputError(str(error)) from None
     check_packages()
-    here = look_here(request.work_directory, count)
+    here = look_here(request.work_directory)
     return make_plan(open_store(options), request, here, gpu_count=count)
 
 
@@ -261,13 +253,8 @@ def _confirmed(plan: Plan) -> bool:
     return bench_elsewhere.confirmed("Start?", to_start, lines)
 
 
-def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Plan) -> None:
-    from advisor.benchmark.progress import time_words
-
-    if ending.kind in ("failed", "refused"):
-        say(f"advisor: {ending.message}")
-    else:
-        say(ending.message)
+def _say_ending(ending: Ending, recorder: Recorder) -> None:
+    say(f"{'advisor: ' if ending.kind in ('failed', 'refused') else ''}{ending.message}")
     if ending.kind == "failed":
         for line in ending.log_tail:
             say(f"  {line}")
@@ -275,9 +262,6 @@ def _say_ending(ending: Ending, progress: Progress, recorder: Recorder, plan: Pl
         say(f"log: {ending.log_file}")
     if ending.suggestion is not None:
         say(ending.suggestion)
-    best = progress.best_row
-    if best is not None and best.training_days is not None:
-        say(f"best: {best.label}, {time_words(best.training_days)} on {plan.device_words}")
     if recorder.kept or recorder.problem is not None:
         say(recorder.words())
 

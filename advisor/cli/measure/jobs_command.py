@@ -131,7 +131,7 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
     from advisor.benchmark.progress import Progress
 
     stop, state, fresh = Event(), None, 0
-    progress = Progress(labels=(), estimated_minutes=0.0, search="")
+    progress = Progress(labels=(), estimated_minutes=0.0)
     with at_signals(stop.set):
         for seen in follow_job(job, poll_s=POLL_S if poll_s is None else poll_s, stop=stop):
             if seen.event is None:
@@ -170,7 +170,6 @@ def say_event(event: dict[str, Any], progress: Progress) -> None:
 
     kind = event["event"]
     if kind in ("trial-finished", "left-out", "reused"):
-        assert progress.touched is not None
         row = progress.rows[progress.touched]
         words = row.state
         if row.state == TIME and row.training_days is not None:

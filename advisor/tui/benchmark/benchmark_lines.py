@@ -11,7 +11,7 @@ from advisor.benchmark.progress import (
     WAITING,
     Progress,
     clock_words,
-    gains,
+    outcome_sentence,
     time_words,
 )
 from advisor.tui.benchmark.benchmark_rows import full_name
@@ -19,7 +19,8 @@ from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Li
 
 if TYPE_CHECKING:
     from advisor.benchmark.benchmark_plan import Plan
-    from advisor.benchmark.measurement_request import Ending, MachineState
+    from advisor.benchmark.measurement_request import Ending
+    from bench_runner.launch.hardware import Machine
 
 
 NO_GPU = (
@@ -28,7 +29,7 @@ NO_GPU = (
 )
 
 
-def here_words(here: MachineState, plan: Plan | None, problem: str | None) -> tuple[str, str]:
+def here_words(here: Machine, plan: Plan | None, problem: str | None) -> tuple[str, str]:
     """What was found here, what would run or what speaks against it, and the class of the line."""
     if problem is not None:
         return f"⚠ {problem}", "-error"
@@ -83,7 +84,7 @@ def status_words(progress: Progress, elapsed_s: float, limit_s: float | None) ->
     return words
 
 
-def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> list[Line]:
+def ending_lines(ending: Ending, kept: str) -> list[Line]:
     """How it ended, with what to do about it."""
     headings = {
         "answered": "FINISHED",
@@ -97,15 +98,6 @@ def ending_lines(ending: Ending, progress: Progress, kept: str, plan: Plan) -> l
     lines.append((ending.message, WARNING if bad else PLAIN))
     if ending.suggestion is not None:
         lines.append((f"→ {ending.suggestion}", STRONG))
-    best = progress.best_row
-    if best is not None and best.training_days is not None:
-        lines.append(
-            (
-                f"best: {full_name(best.label)}, {time_words(best.training_days)} on "
-                f"{plan.device_words}",
-                STRONG,
-            )
-        )
     lines.append((kept, PLAIN))
     if bad:
         lines.append((f"log: {ending.log_file}", PLAIN))
@@ -132,7 +124,8 @@ def ended_lines(
     if problem is not None:
         lines.append((problem, WARNING))
     if ending is not None:
-        won = gains(progress, plan.papers_labels)
-        lines += [] if won is None else [(full_name(won), STRONG)]
-        lines += ending_lines(ending, progress, kept, plan)
+        if progress.best_row is not None:
+            asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
+            lines.append((full_name(outcome_sentence(*asked)), STRONG))
+        lines += ending_lines(ending, kept)
     return lines

@@ -19,7 +19,7 @@ from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import Plan, bench_folders, make_plan
 from advisor.benchmark.jobs.job_folder import jobs_under_way
-from advisor.benchmark.measurement_request import MachineState, check_packages
+from advisor.benchmark.measurement_request import check_packages
 from advisor.benchmark.measurement_request import look_here as look
 from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
@@ -46,6 +46,7 @@ from advisor.typed_input import InputError
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Ending
     from advisor.tui.program.store_reader import Reading
+    from bench_runner.launch.hardware import Machine
 
 
 class BenchmarkScreen(ListActions, SizedScreen):
@@ -74,7 +75,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         super().__init__(size)
         self._runner = runner
         self._records, self._work = folders or bench_folders()
-        self._here: MachineState | None = None
+        self._here: Machine | None = None
         self._trouble: str | None = None
         """Why nothing can be measured here."""
         self.plan: Plan | None = None
@@ -147,13 +148,13 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     def look_here(self) -> None:
         """Ask what is here."""
 
-        def look_at_it() -> MachineState:
+        def look_at_it() -> Machine:
             check_packages()
             return look(self._work)
 
         in_thread(self, "look", look_at_it, self._looked, lambda why: self._looked(None, why))
 
-    def _looked(self, here: MachineState | None, problem: str | None = None) -> None:
+    def _looked(self, here: Machine | None, problem: str | None = None) -> None:
         self._here, self._trouble = here, problem
         self.setup.offer(here)
         self._plan_again()
@@ -195,7 +196,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         changed = plan != self.plan
         self.plan, self._plan_problem = plan, problem
         if changed and plan is not None:
-            self.progress = Progress(plan.labels, plan.estimated_minutes, "")
+            self.progress = Progress(plan.labels, plan.estimated_minutes)
             self.ending = None
             self.remove_class("-ended", "-bad")
             self._show(waiting_lines(plan, jobs_under_way()))
@@ -238,7 +239,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     def _begin(self, plan: Plan) -> None:
         self._starting = True
         self.plan, self.ending = plan, None
-        self.progress = Progress(plan.labels, plan.estimated_minutes, plan.request.search)
+        self.progress = Progress(plan.labels, plan.estimated_minutes)
         self._began_s, self._began_wall_s = time.monotonic(), time.time()
         self.remove_class("-ended", "-bad")
         self.add_class("-running")

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import CPU, RECORDS, WORK
-from advisor.benchmark.measurement_request import MachineState, Request
+from advisor.benchmark.measurement_request import Request
 from advisor.ranking.typed_question import matching_models
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.widgets.choice import Choice
@@ -24,6 +24,7 @@ from advisor.typed_input import InputError, parse_positive
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
     from advisor.tui.program.store_reader import Reading
+    from bench_runner.launch.hardware import Machine
 
 METHODS = {
     "all": "all",
@@ -81,7 +82,7 @@ class BenchmarkSetup(Grid):
         """The field of the time limit."""
         return self.query_one("#bench_minutes", Input)
 
-    def offer(self, here: MachineState | None) -> None:
+    def offer(self, here: Machine | None) -> None:
         """Let the person choose among what this machine has."""
         choice = self.query_one("#bench_gpus", Choice)
         words = {CPU: "the CPU"}
