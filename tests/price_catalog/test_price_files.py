@@ -1,16 +1,14 @@
-"""The files that developers write of the catalogue: today's rates, and the ledger as a data set."""
+"""The file that developers write of the catalogue: today's rates."""
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
-from price_catalog.load import Catalog, load_catalog
+from price_catalog.load import load_catalog
 from price_catalog.model import Rental
-from tools import price_dataset, rents_file
+from tools import rents_file
 
 
 def rate(price: str, day: int, provider: str = "aws") -> Rental:
@@ -41,15 +39,3 @@ def test_a_month_s_file_has_the_newest_rate_of_each_product(
         ("gcp", 9),
         ("aws", Decimal("31.5")),
     ]
-
-
-def test_the_data_set_has_every_quote_with_its_source(catalog: Catalog) -> None:
-    rows = list(csv.DictReader(io.StringIO(price_dataset.csv_text(catalog))))
-    assert {row["quote_id"] for row in rows} == {quote.quote_id for quote in catalog.quotes}
-    assert all(row["source"] and row["licence"] and row["quoted_on"] for row in rows)
-    assert sum(row["corrected"] == "True" for row in rows) == sum(
-        quote.corrects is not None for quote in catalog.quotes
-    )
-    card = price_dataset.card(catalog)
-    assert card.startswith("---\nlicense: cc-by-4.0\n")
-    assert f"{len(rows)} prices of" in card

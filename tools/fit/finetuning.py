@@ -15,16 +15,7 @@ from dataclasses import dataclass
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Ask, train, untrained
 from advisor.prediction.observed_times import SECONDS_PER_DAY, chips_by_name
-from advisor.prediction.physics.columns import WorkloadTable
-from advisor.prediction.physics.memory import (
-    GIB,
-    SOFTWARE,
-    Wanted,
-    options_for,
-    sample_bytes,
-    static_bytes,
-)
-from advisor.prediction.predict_many import as_run_by
+from advisor.prediction.physics.memory import SOFTWARE, Wanted
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.ranking.fine_tuning import TRAINS, FineTuning
@@ -65,8 +56,6 @@ def load_tuned(fitted: Fitted) -> list[Tuned]:
 
 
 def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
-    import numpy as np
-
     count, micro, length = (
         int(row[name]) for name in ("gpu_count", "micro_batch_size", "sequence_length")
     )
@@ -84,7 +73,6 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
     target = train(model, ask, own=False, longest=length)
     compiled = None if software == "ours" else row["compiled"] == "yes"
     again = row["checkpointing"] == "yes"
-    wanted = Wanted(stage=0, checkpointing=again, offloading=False, compiled=compiled)
     chip = chips_by_name()[row["gpu"]]
     told = predict(
         *(target, chip, count, fitted),
@@ -93,16 +81,12 @@ def _predicted(row: Mapping[str, str], fitted: Fitted) -> Tuned:
             stage=0, checkpointing=again, micro_batch_size=micro, compiled=compiled, host_gib=64.0
         ),
     )
-    option = wanted.among(options_for("optimal", software))[0]
-    table = WorkloadTable([as_run_by(target.workload, software, wanted)], [chip])
-    columns = table.columns(np.zeros(1, int), np.zeros(1, int), np.array([count]))
-    kept = sample_bytes(option, columns, fitted.costs)[0] * micro
     # What a program says that it held leaves out CUDA's context.
-    gib = (static_bytes(option, columns, fitted.costs)[0] + kept) / GIB
+    gib = math.nan if told.memory_gib is None else told.memory_gib - fitted.costs.fixed_gib
     scale = SECONDS_PER_DAY / target.workload.training_steps
     days = (told.training_days, told.training_days_low, told.training_days_high)
     middle, low, high = (math.nan if d is None else d * scale for d in days)
-    return Tuned(row, middle, low, high, float(gib))
+    return Tuned(row, middle, low, high, gib)
 
 
 def as_table(rows: list[Tuned]) -> str:
