@@ -34,6 +34,8 @@ COLUMNS = (
     *("model", "reach", *_DAYS[:3], "tokens", "images", "parameters", "basis"),
     *("peak_memory_gib", "estimated_memory_gib", "settings", "mend"),
 )
+ASSUMED_DAYS = 90.0
+"""The limit of a run where a plan names none, too (`LONGEST_RUN_DAYS`)."""
 LONGEST_MEND_DAYS = 3650.0
 """What fits by other means, but only to train for more than ten years, is of no help."""
 
@@ -94,6 +96,7 @@ class ReachQuestion:
     gpu: Gpu
     count: int
     max_days: float | None = None
+    """None: a limit is assumed, as of a plan's runs."""
     tuning: FineTuning | None = None
 
 
@@ -104,15 +107,15 @@ def reached(
 ) -> list[Reached]:
     """Every model: those within the limit first, the longest of them first of all; then what takes
     longer, what does not fit, and what has no time."""
-    found, most = [], asked.max_days
+    found, most = [], asked.max_days or ASSUMED_DAYS
     for model in models:
         there = times.get((model.recipe_id, asked.count))
         time = None if there is None else there.time
         days = None if time is None else time.training_days
         reach, mend = UNKNOWN, None
         if days is not None and time is not None:
-            within = most is None or (time.training_days_high or days) <= most
-            reach = WITHIN if within else PERHAPS if days <= (most or 0.0) else LONGER
+            within = (time.training_days_high or days) <= most
+            reach = WITHIN if within else PERHAPS if days <= most else LONGER
         elif there is not None:
             reach, mend = UNFIT, _mend(model.recipe_id, times, asked.count)
         gib = None if there is None or days is None else there.estimated_gib
@@ -153,7 +156,8 @@ def reach_sentence(rows: Sequence[Reached], asked: ReachQuestion) -> str:
         verb = "fine-tune"
         where += f" ({tuning_words(asked.tuning)})"
     fits = [row for row in rows if row.reach in (WITHIN, PERHAPS)]
-    limit = "" if asked.max_days is None else f" within {counted_days(asked.max_days)}"
+    limit = f" within {counted_days(asked.max_days or ASSUMED_DAYS)}"
+    limit += "" if asked.max_days else " (assumed; --max-days sets the limit)"
     unfit = sum(row.reach == UNFIT for row in rows)
     without = f"; {unfit} {'does' if unfit == 1 else 'do'} not fit" if unfit else ""
     if not fits:

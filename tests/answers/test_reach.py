@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from advisor.answers.reach import ASSUMED_DAYS
 from advisor.cli.main import main
+from advisor.planning.grant.grant_keys import LONGEST_RUN_DAYS
 from advisor.store import Store
 from tests.commands_for_tests import refused
 from tests.own_trainings_for_tests import timed
@@ -58,6 +60,16 @@ def test_more_of_a_gpu_train_at_least_as_many(
     assert count("--count", "1", "--max-days", "30") < count("--count", "4", "--max-days", "30")
     assert count("--count", "4", "--max-days", "3") < count("--count", "4", "--max-days", "30")
     assert count("--count", "4", "--max-days", "30") <= count("--count", "4")
+
+
+def test_a_limit_is_assumed_and_said(store_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Days without a limit led with a model of 21,300 days."""
+    assert ASSUMED_DAYS == LONGEST_RUN_DAYS
+    _, out = asked(store_path, capsys, "--gpu", "A6000", "--format", "json")
+    answer = json.loads(out)
+    assert answer["max_days"] == 90
+    assert "within 90 days (assumed" in answer["verdict"]["sentence"]
+    assert all(r["training_days"] <= 90 for r in answer["models"] if r["reach"] == "within")
 
 
 def models_on(capsys: pytest.CaptureFixture[str], store: Path, *words: str) -> dict[str, Any]:

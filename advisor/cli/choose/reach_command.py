@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from advisor.answers.reach import (
+    ASSUMED_DAYS,
     COLUMNS,
     PERHAPS,
     WITHIN,
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a GPU of the catalogue, such as A6000 (default: this machine's)",
     )
     add("--count", metavar="N", help="how many of them (default: 1, or all that are here)")
-    add("--max-days", metavar="D", help="longest training: 30, 8w or 2 months")
+    add("--max-days", metavar="D", help="longest training: 30, 8w or 2 months (default: 90)")
     add("--details", action="store_true", help="every model")
     add_fine_tuning(parser)
     add_format(parser)
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         content = {
             "gpu": gpu.gpu_id,
             "gpu_count": count,
-            "max_days": max_days,
+            "max_days": max_days or ASSUMED_DAYS,
             "training": None if tuning is None else tuning.as_object(text=True),
             "verdict": {"sentence": reach_sentence(rows, asked)},
             "models": [row.as_row() for row in rows],
