@@ -14,8 +14,8 @@ from hypothesis import settings
 
 import tests.store_for_tests  # noqa: F401 - which has the text read once
 from advisor.store import Store, build_store
-from advisor.store.digest import shipped_digest
-from advisor.store.storage.reject_untrusted_store import remember, remember_as_text, state_of
+from advisor.store.digest import files_mark
+from advisor.store.storage.reject_untrusted_store import remember
 from tests.once_for_tests import folder_once
 
 # How long one example takes says more of what else the machine does than of what is tested.
@@ -74,8 +74,7 @@ def _no_jobs_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
 def store_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of the shipped evidence. Read only: copy it to write."""
     made = folder_once("store", tmp_path_factory, lambda folder: build_store(folder / NAME))
-    remember(made / NAME, state_of(made / NAME))  # another worker may have made it
-    remember_as_text(made / NAME, shipped_digest())
+    _know(made / NAME)  # another worker may have made it
     return made / NAME
 
 
@@ -84,9 +83,13 @@ def own_store(store_path: Path, tmp_path: Path) -> Path:
     """A store of the shipped evidence that the test may change. Of ours: it is not looked through
     for code of its own, which takes as long as all else of a short answer, until it changes."""
     path = Path(shutil.copy(store_path, tmp_path / NAME))
-    remember(path, state_of(path))
-    remember_as_text(path, shipped_digest())
+    _know(path)
     return path
+
+
+def _know(path: Path) -> None:
+    for kind in ("rows", files_mark()):
+        remember(kind, path)
 
 
 @pytest.fixture

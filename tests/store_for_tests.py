@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.store import Store, shipped_rows
-from advisor.store.digest import shipped_digest
-from advisor.store.storage.reject_untrusted_store import remember_as_text
+from advisor.store.digest import files_mark
+from advisor.store.storage.reject_untrusted_store import remember
 from bench_runner.records.measurement import Measurement, Settings
 
 # The text is the same for every store that a test makes: making rows of it is most of a rebuild.
@@ -70,7 +70,7 @@ def record(measurement_id: str, **changes: Any) -> Measurement:
 
 def taken_as_it_is(path: Path) -> None:
     """Know a store that a test has changed, so that its shipped rows stay as the test made them."""
-    remember_as_text(path, shipped_digest())
+    remember(files_mark(), path)
 
 
 def program(code: str, *arguments: object, **options: Any) -> subprocess.Popen[str]:

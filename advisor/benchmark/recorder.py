@@ -41,8 +41,8 @@ def keep_records(
         if host is not None:
             store.add(host=[host])
         if recipe is not None:
-            store.add_recipes([recipe])
-    return store.append_measurements(records, [MEASURED_HERE])
+            store.add(recipe=[recipe])
+    return store.add([MEASURED_HERE], measurement=records)
 
 
 class Recorder:

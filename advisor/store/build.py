@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from advisor.files import keep_private, private_folder
-from advisor.store.digest import shipped_digest
+from advisor.store.digest import files_mark
 from advisor.store.shipped_rows import replace_shipped, text_differences, update
 from advisor.store.storage.connection import created, opened, wait_limit_s
 from advisor.store.storage.locate import draft_name, typed_path
-from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.storage.reject_untrusted_store import remember, remember_as_text, state_of
+from advisor.store.storage.migrate import migrate, newest_version, schema_version
+from advisor.store.storage.reject_untrusted_store import remember
 from advisor.store.storage.store_error import StoreError
 from bench_runner.launch.leftovers import in_use, sweep
 
@@ -54,7 +54,7 @@ def build_store(path: str | Path) -> None:
     with _draft(path) as fresh:
         try:
             with created(fresh) as connection:
-                migrate(connection, 0, migrations())
+                migrate(connection, 0)
                 replace_shipped(connection)
         except StoreError as error:
             # The draft's name says nothing to anybody, and nothing of it is left.
@@ -97,8 +97,8 @@ def _draft(path: Path) -> Iterator[Path]:
             if path.exists():
                 return
             fresh.rename(path)
-    remember(path, state_of(path))
-    remember_as_text(path, shipped_digest())
+    for kind in ("rows", files_mark()):
+        remember(kind, path)
 
 
 def check_store(path: str | Path) -> list[str]:
@@ -107,13 +107,11 @@ def check_store(path: str | Path) -> list[str]:
     Changes nothing. Rows that a local one stands in for are passed over.
     """
     path = Path(path)
-    newest = migrations()[-1].version
     with opened(path, write=False, wait_s=wait_limit_s()) as connection:
         version = schema_version(connection, path)
-        check_known(version, path, newest)
-        if version < newest:
+        if version < newest_version():
             return [
-                f"schema: is at version {version}, not {newest}: advisor rebuild"
+                f"schema: is at version {version}, not {newest_version()}: advisor rebuild"
                 f" --store {typed_path(path)}"
             ]
         return text_differences(connection)

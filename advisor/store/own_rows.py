@@ -12,6 +12,7 @@ from advisor.store.counted_models import model_of_own
 from advisor.store.predictions import update_predictions
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import (
+    KEYS,
     Tables,
     Values,
     insert_missing,
@@ -51,8 +52,10 @@ def own_tables(**records: Iterable[Any]) -> Tables:
     for table, given in records.items():
         tables[table] = []
         for record in given:
-            of_time = isinstance(record, Measurement)
-            values = measurement_values(record) if of_time else plain_values(record)
+            if table == "measurement":
+                values = measurement_values(record)
+            else:
+                values = model_values(record) if table == "recipe" else plain_values(record)
             try:
                 check_row(table, values)
             except ValueError as error:
@@ -93,32 +96,14 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: list[Values
     return added
 
 
-def replace_machine(connection: duckdb.DuckDBPyConnection, tables: Tables) -> bool:
-    """Put a machine, and a newer price of it, in the place of the user's one with its id."""
-    if not _delete(connection, "host", "host_id = $id", tables["host"][0]["host_id"]):
-        return False
-    add_rows(connection, tables)
-    update_predictions(connection)
-    return True
-
-
-def remove_machine(connection: duckdb.DuckDBPyConnection, host_id: str) -> bool:
-    """Delete a machine with the user's prices of it."""
-    if not _delete(connection, "host", "host_id = $id", host_id):
-        return False
-    _delete(connection, "quote", "item_id = $id AND item_kind IN ('host', 'server')", host_id)
-    update_predictions(connection)
-    return True
-
-
-def remove_quote(connection: duckdb.DuckDBPyConnection, quote_id: str) -> bool:
-    """Delete a quote of the user's."""
-    return _delete(connection, "quote", "quote_id = $id", quote_id)
-
-
-def _delete(connection: duckdb.DuckDBPyConnection, table: str, which: str, row_id: str) -> bool:
+def delete_own(
+    connection: duckdb.DuckDBPyConnection, table: str, row_id: str, column: str | None = None
+) -> bool:
+    """Delete rows of the user's, by their id or by what another column says; whether there were
+    any."""
+    which = column or KEYS[table][0]
     gone = connection.execute(
-        f"DELETE FROM {table} WHERE origin = 'local' AND {which} RETURNING 1", {"id": row_id}
+        f"DELETE FROM {table} WHERE origin = 'local' AND {which} = $id RETURNING 1", {"id": row_id}
     ).fetchall()
     return bool(gone)
 
@@ -227,7 +212,7 @@ def keep_model(
                 f"you have another model called {recipe_id}: replace it with --force, or keep "
                 "this one under another name"
             )
-    _delete(connection, "recipe", "recipe_id = $id", values["recipe_id"])
+    delete_own(connection, "recipe", values["recipe_id"])
     tables: dict[str, list[Values]] = {"recipe": [values]}
     if timed:
         record = training_record(cast("OwnTraining", own))
@@ -256,7 +241,7 @@ def forget_model(connection: duckdb.DuckDBPyConnection, name: str) -> int:
     recipe_id, _, origin = found
     if origin == "shipped":
         raise StoreError(f"{recipe_id} ships with the program, and stays")
-    _delete(connection, "recipe", "recipe_id = $id", recipe_id)
+    delete_own(connection, "recipe", recipe_id)
     audit_local(connection)
     update_predictions(connection)
     return _count(connection, "measurement WHERE recipe_id = $id", recipe_id)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 from advisor.ranking.times import (
     BestTime,
@@ -47,20 +47,6 @@ _FILLS_A_HOST = 1_000_000_000
 _BATCH_ROWS = 2_048
 
 
-class TimeFilters(TypedDict, total=False):
-    """What `Reader.times` and `Reader.count_times` are narrowed to; None: any."""
-
-    gpu_id: str | None
-    gpu_count: int | None
-    method: str | None
-    status: str | None
-    verdict: str | None
-    origin: Origin | None
-
-
-_NO_FILTERS: dict[str, Any] = dict.fromkeys(TimeFilters.__annotations__)
-
-
 class Reader:
     """Answers from one open store; use it inside ``with store.reading() as reader``."""
 
@@ -75,10 +61,6 @@ class Reader:
 
     def _times(self, name: str, **asked: object) -> tuple[StoredTime, ...]:
         return tuple(map(StoredTime, self.connection.execute(query(name), asked).fetchall()))
-
-    def _count(self, name: str, **asked: object) -> int:
-        row = self.connection.execute(query(name), asked).fetchone()
-        return int(row[0]) if row else 0
 
     def models(self) -> tuple[Model, ...]:
         """Every recipe, by family and size."""
@@ -144,17 +126,20 @@ class Reader:
         self,
         recipe_id: str | None = None,
         *,
-        limit: int | None = None,
-        offset: int = 0,
-        **filters: Unpack[TimeFilters],
+        gpu_id: str | None = None,
+        gpu_count: int | None = None,
+        status: str | None = None,
+        origin: Origin | None = None,
     ) -> tuple[TrainingTime, ...]:
         """Every tried setting, those without a time too; each filter that is given applies."""
-        asked = {**_NO_FILTERS, **filters, "recipe_id": recipe_id}
-        return self._times("times", **asked, limit=limit, offset=offset)
-
-    def count_times(self, recipe_id: str | None = None, **filters: Unpack[TimeFilters]) -> int:
-        """How many rows `times` would give without a limit."""
-        return self._count("count_times", **{**_NO_FILTERS, **filters, "recipe_id": recipe_id})
+        return self._times(
+            "times",
+            recipe_id=recipe_id,
+            gpu_id=gpu_id,
+            gpu_count=gpu_count,
+            status=status,
+            origin=origin,
+        )
 
     def search_times(
         self,
@@ -164,19 +149,20 @@ class Reader:
         descending: bool = False,
         predictions: bool = False,
         limit: int,
-        offset: int = 0,
     ) -> tuple[TrainingTime, ...]:
-        """One page of the times that have every one of these lower-case words.
+        """The first of the times that have every one of these lower-case words.
 
-        ``sort`` is model, gpu, gpu_count, method, days, interval, mfu, verdict, source, basis or
-        day. Evidence alone, or the ``predictions`` among it.
+        ``sort`` is model, gpu, method, days, interval, mfu, verdict, source, basis or day. Evidence
+        alone, or the ``predictions`` among it.
         """
         asked = {"sort": sort, "descending": descending, "predictions": predictions}
-        return self._times("search_times", words=list(words), **asked, limit=limit, offset=offset)
+        return self._times("search_times", words=list(words), **asked, limit=limit)
 
-    def count_search_times(self, words: Sequence[str], *, predictions: bool) -> int:
-        """How many rows all pages of `search_times` have."""
-        return self._count("count_search_times", words=list(words), predictions=predictions)
+    def count_times(self, *, predictions: bool = False) -> int:
+        """How many times there are, or predictions among them too."""
+        asked = {"predictions": predictions}
+        (count,) = self.connection.execute(query("count_times"), asked).fetchone() or (0,)
+        return int(count)
 
     def predictions(
         self, recipe_id: str | None = None, gpu_id: str | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.store.counted_models import model_of
-from advisor.store.digest import shipped_digest, stored_digest
+from advisor.store.digest import files_mark, shipped_digest, stored_digest
 from advisor.store.predictions import update_predictions
 from advisor.store.reader import Reader
 from advisor.store.rows import (
@@ -25,10 +25,9 @@ from advisor.store.rows import (
     plain_values,
     unnested,
 )
-from advisor.store.storage.connection import transaction
-from advisor.store.storage.engine import duckdb
-from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
-from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text
+from advisor.store.storage.engine import duckdb, transaction
+from advisor.store.storage.migrate import migrate, newest_version, schema_version
+from advisor.store.storage.reject_untrusted_store import known, remember
 from advisor.store.storage.store_error import StoreError
 
 
@@ -157,11 +156,9 @@ def audit_local(connection: duckdb.DuckDBPyConnection) -> None:
 
 def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = False) -> bool:
     """Migrate an open store and replace its shipped rows where they are old; whether it did."""
-    steps = migrations()
     version = schema_version(connection, path)
-    check_known(version, path, steps[-1].version)
-    migrate(connection, version, steps)
-    if version < steps[-1].version:
+    migrate(connection, version)
+    if version < newest_version():
         reject_wrong_row(connection, path, "local")
     elif not force and says_text(connection, path):
         return False
@@ -172,12 +169,10 @@ def update(connection: duckdb.DuckDBPyConnection, path: Path, *, force: bool = F
 def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     """Whether the shipped rows of a store are those of the text, by their digest. Of one that was
     not seen as it is before, all but sources and predictions are compared one by one."""
-    digest = shipped_digest()
-    same = stored_digest(connection) == digest
-    if same and is_as_text(path, digest):
+    if known(files_mark(), path):
         return True
     reject_wrong_row(connection, path, "local")
-    if not same:
+    if stored_digest(connection) != shipped_digest():
         return False
     try:
         reject_wrong_row(connection, path, "shipped")
@@ -186,7 +181,7 @@ def says_text(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     tables = text_tables(predicted=False)
     if any(any(differences(connection, *each)) for each in tables.items()):
         return False
-    remember_as_text(path, digest)
+    remember(files_mark(), path)
     return True
 
 

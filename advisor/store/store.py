@@ -9,17 +9,16 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from advisor.store.digest import files_mark, shipped_digest, stored_digest
+from advisor.store.digest import files_mark
 from advisor.store.reader import Reader
-from advisor.store.storage.connection import check_whole, opened, transaction, wait_limit_s
-from advisor.store.storage.engine import duckdb
+from advisor.store.storage.connection import check_whole, opened, wait_limit_s
+from advisor.store.storage.engine import duckdb, transaction
 from advisor.store.storage.locate import user_store
-from advisor.store.storage.migrate import check_known, migrations, schema_version
-from advisor.store.storage.reject_untrusted_store import is_as_text, remember_as_text
+from advisor.store.storage.migrate import newest_version, schema_version
+from advisor.store.storage.reject_untrusted_store import known, remember, state_of
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import can_write
 from advisor.typed_input import shown
-from bench_runner.records.measurement import Measurement
 from price_catalog.model import Host, Quote, Source
 
 if TYPE_CHECKING:
@@ -80,19 +79,13 @@ class Store:
             yield Reader(connection)
 
     def add(self, sources: Iterable[Source] = (), **records: Iterable[Any]) -> int:
-        """Keep rows as the user's own, by their tables: ``measurement``, ``quote``, ``rental``,
-        ``host``; how many were new. All or, on StoreError, none."""
+        """Keep records as rows of the user's own, by their tables: ``measurement``, ``quote``,
+        ``rental``, ``host``, ``recipe``; how many were new. All or, on StoreError, none."""
         from advisor.store.own_rows import add_rows, own_tables
 
         tables = own_tables(source=sources, **records)
         with self._writing() as connection:
             return add_rows(connection, tables)
-
-    def append_measurements(
-        self, records: Iterable[Measurement], sources: Iterable[Source] = ()
-    ) -> int:
-        """Keep records as the user's own; how many were new. All or, on StoreError, none."""
-        return self.add(sources, measurement=records)
 
     def update_predictions(self) -> None:
         """Bring the predictions in line with the user's own records, as a merge does by itself:
@@ -106,14 +99,6 @@ class Store:
         """The models and timed trainings of the user's own."""
         with self.reading() as reader:
             return reader.own_definitions()
-
-    def add_recipes(self, models: Iterable[OwnModel]) -> int:
-        """Keep recipes of the user's own, so that their times can be ranked; how many were new."""
-        from advisor.store.own_rows import add_rows, model_values
-
-        rows = [model_values(model) for model in models]
-        with self._writing() as connection:
-            return add_rows(connection, {"recipe": rows})
 
     def keep_model(self, own: OwnModel | OwnTraining, *, force: bool = False) -> int:
         """Keep a model of the user's own with predictions; how many. ``force`` replaces another.
@@ -138,27 +123,37 @@ class Store:
     ) -> bool:
         """Put a machine of the user's in the place of the one with its id, with a newer price
         where one is given; whether there was such a one. All or, on StoreError, nothing."""
-        from advisor.store.own_rows import own_tables, replace_machine
+        from advisor.store.own_rows import add_rows, delete_own, own_tables
+        from advisor.store.predictions import update_predictions
 
         quotes = [] if quote is None else [quote]
         tables = own_tables(source=sources, host=[host], quote=quotes)
         with self._writing() as connection:
-            return replace_machine(connection, tables)
+            if not delete_own(connection, "host", host.host_id):
+                return False
+            add_rows(connection, tables)
+            update_predictions(connection)
+            return True
 
     def remove_machine(self, host_id: str) -> bool:
         """Delete a machine of the user's and its prices; whether there was such a one."""
-        from advisor.store.own_rows import remove_machine
+        from advisor.store.own_rows import delete_own
+        from advisor.store.predictions import update_predictions
 
         with self._writing() as connection:
-            return remove_machine(connection, host_id)
+            if not delete_own(connection, "host", host_id):
+                return False
+            delete_own(connection, "quote", host_id, "item_kind IN ('host', 'server') AND item_id")
+            update_predictions(connection)
+            return True
 
     def remove_quote(self, quote_id: str) -> bool:
         """Delete a quote of the user's; whether there was such a one. What it corrected counts
         again."""
-        from advisor.store.own_rows import remove_quote
+        from advisor.store.own_rows import delete_own
 
         with self._writing() as connection:
-            return remove_quote(connection, quote_id)
+            return delete_own(connection, "quote", quote_id)
 
     def merge(self, path: str | Path, *, replace: bool = False, mine: bool = False) -> Merged:
         """Bring in a JSON-lines file or another store's own rows. Twice is the same as once.
@@ -206,26 +201,23 @@ class Store:
             found.append(read)
         return found
 
-    def export_local(self, path: str | Path) -> int:
-        """Write the user's own rows as JSON lines, which `merge` reads; how many there are.
-
-        The file must not exist yet.
-        """
-        from advisor.store.merge.export_rows import local_tables, write_tables
-
-        with self.reading() as reader:
-            tables = local_tables(reader.connection)
-        return write_tables(tables, Path(path))
-
-    def export_shared(self, path: str | Path, lab: str) -> tuple[int, int]:
-        """Write the user's own times for other labs, without names or paths of this machine; how
-        many, and how many records stay here. The file must not exist yet."""
-        from advisor.store.merge.export_rows import local_tables, shared_lines, write_lines
+    def export(self, path: str | Path, lab: str | None = None) -> tuple[int, int]:
+        """Write the user's own rows as JSON lines, which `merge` reads; for other ``lab``s to read
+        the times alone, without names or paths of this machine. How many, and how many records stay
+        here. The file must not exist yet."""
+        from advisor.store.merge.export_rows import (
+            local_tables,
+            own_lines,
+            shared_lines,
+            write_lines,
+        )
 
         with self.reading() as reader:
             tables = local_tables(reader.connection)
-        lines, left_out = shared_lines(tables, lab)
-        return (write_lines(lines, Path(path)) if lines else 0), left_out
+        lines, left_out = (own_lines(tables), 0) if lab is None else shared_lines(tables, lab)
+        if lines or lab is None:
+            write_lines(lines, Path(path))
+        return len(lines), left_out
 
     def check_whole(self) -> None:
         """Raise StoreError where the file is cut short, also where no question has met it yet."""
@@ -245,19 +237,11 @@ class Store:
             with transaction(connection, keep=keep):
                 yield connection
         # What ships was not touched since: who reads next need not compare it.
-        remember_as_text(self.path, shipped_digest())
+        remember(files_mark(), self.path)
 
     def change_token(self) -> tuple[int, ...]:
         """Differs from an earlier one where the store may have changed since; costs two stats."""
-        token: list[int] = []
-        for path in (self.path, self.path.with_name(self.path.name + ".wal")):
-            try:
-                state = path.stat()
-            except OSError:
-                token += (0, 0, 0)
-            else:
-                token += (state.st_mtime_ns, state.st_size, state.st_ino)
-        return tuple(token)
+        return state_of(self.path)
 
     @contextmanager
     def _open(self, *, write: bool) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -284,14 +268,17 @@ class Store:
 
     def _is_old(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Whether the store should be written before it is read."""
-        newest = migrations()[-1].version
-        version = schema_version(connection, self.path)
-        check_known(version, self.path, newest)
-        if version == newest and self._says_text(connection):
-            return False
+        old = schema_version(connection, self.path) < newest_version()
+        if not old:
+            if known(files_mark(), self.path):
+                return False
+            from advisor.store.shipped_rows import says_text  # late: most stores are known
+
+            if says_text(connection, self.path):
+                return False
         if can_write(self.path):
             return True
-        if version < newest:
+        if old:
             raise StoreError(
                 f"the store {self.path} is from an older version of this program and read-only: "
                 "make it and its folder writable once, or name another with --store"
@@ -304,15 +291,3 @@ class Store:
             "used as it is"
         )
         return False
-
-    def _says_text(self, connection: duckdb.DuckDBPyConnection) -> bool:
-        mark = files_mark()
-        if is_as_text(self.path, mark):
-            return True
-        digest = shipped_digest()
-        if stored_digest(connection) == digest and is_as_text(self.path, digest):
-            remember_as_text(self.path, mark)
-            return True
-        from advisor.store.shipped_rows import says_text  # late: most stores are known
-
-        return says_text(connection, self.path)

@@ -69,7 +69,7 @@ def _append(folder: Path, told: int) -> None:
         journal.append(folder / "r.jsonl", one)
         os.write(told, f"journal {one.measurement_id}\n".encode())
         if n % 3 == 0:
-            store.append_measurements([one])
+            store.add(measurement=[one])
             os.write(told, f"store {one.measurement_id}\n".encode())
 
 
@@ -112,7 +112,7 @@ WRITE = (
     "for n in range(int(sys.argv[3])):\n"
     "    one = journal.with_id(record(f'c-{who}-{n}', gpu_count=n + 1, recipe_hash=who))\n"
     "    journal.append(folder / 'r.jsonl', one)\n"
-    "    Store(folder / 'results.duckdb', wait_s=600).append_measurements([one])\n"
+    "    Store(folder / 'results.duckdb', wait_s=600).add(measurement=[one])\n"
     "    with Store(folder / 'results.duckdb', wait_s=600).reading() as reader:\n"
     "        reader.own_records()\n"
 )
@@ -245,9 +245,9 @@ ONCE = (
     "    one = journal.with_id(record(f'w-{n}', gpu_count=n + 1))\n"
     "    journal.append(folder / 'r.jsonl', one)\n"
     "    print('journal', one.measurement_id, flush=True)\n"
-    "    Store(folder / 'results.duckdb').append_measurements([one])\n"
+    "    Store(folder / 'results.duckdb').add(measurement=[one])\n"
     "    print('store', one.measurement_id, flush=True)\n"
-    "Store(folder / 'results.duckdb').export_local(folder / 'e.jsonl')\n"
+    "Store(folder / 'results.duckdb').export(folder / 'e.jsonl')\n"
     "print('done', '-', flush=True)\n"
 )
 CALLS = (
@@ -309,7 +309,7 @@ def _lost(what: str, place: Path, own: Path, told: list[list[str]]) -> list[str]
         with Store(own).reading() as reader:
             kept = {each.measurement_id for each in reader.times(origin="local")}
         Store(own).check_whole()
-        Store(own).append_measurements([record("after")])
+        Store(own).add(measurement=[record("after")])
     except (ValueError, StoreError) as error:
         return [f"{what}: {error}"]
     exported = place / "e.jsonl"

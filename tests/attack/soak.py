@@ -47,7 +47,7 @@ def _append(store: Path, folder: Path) -> Iterator[Step]:
         number += 1
         one = journal.with_id(record(f"s-{number}", gpu_count=1 + number % 8))
         journal.append(folder / "records.jsonl", one)
-        Store(store).append_measurements([one])
+        Store(store).add(measurement=[one])
 
     yield step
 

@@ -69,7 +69,7 @@ def width(row: dict[str, Any]) -> float:
 def add(path: Path, *records: Measurement) -> int:
     """As a benchmark does."""
     store = Store(path)
-    added = store.append_measurements(records, [MEASURED_HERE])
+    added = store.add([MEASURED_HERE], measurement=records)
     store.update_predictions()
     return added
 
@@ -183,7 +183,7 @@ def test_own_predictions_survive_a_rebuild_and_are_never_handed_on(
     assert predictions(moved_store) == moved
     assert check_store(moved_store) == []
     exported = tmp_path / "mine.jsonl"
-    assert Store(moved_store).export_local(exported) == 2  # the record and its source
+    assert Store(moved_store).export(exported) == (2, 0)  # the record and its source
     assert "prediction" not in exported.read_text()
     other = Path(shutil.copy(store_path, tmp_path / "other.duckdb"))
     Store(other).merge(moved_store, mine=True)

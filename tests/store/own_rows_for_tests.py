@@ -42,9 +42,12 @@ OWN_QUOTE = Quote(
 def add_own_rows(path: Path) -> None:
     """A few rows of a user's own."""
     store = Store(path)
-    store.append_measurements(
-        [record("m-1"), record("m-2", status="infeasible", reason="out of memory", settings=None)],
-        [OWN_SOURCE],
+    store.add(
+        measurement=[
+            record("m-1"),
+            record("m-2", status="infeasible", reason="out of memory", settings=None),
+        ],
+        sources=[OWN_SOURCE],
     )
     store.add(quote=[OWN_QUOTE])
 

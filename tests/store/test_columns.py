@@ -40,7 +40,7 @@ def test_a_prediction_has_the_settings_of_a_record(store_path: Path) -> None:
 
 def test_every_field_of_a_time_comes_back_from_the_store(own_store: Path) -> None:
     given = record("m-1", peak_memory_gib=21.5)
-    Store(own_store).append_measurements([given])
+    Store(own_store).add(measurement=[given])
     with Store(own_store).reading() as reader:
         (time,) = reader.times(origin="local")
         (found,) = reader.search_times(["local"], limit=9)

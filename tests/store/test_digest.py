@@ -31,7 +31,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-fresh_digest = digest.shipped_digest.__wrapped__
+fresh_digest, fresh_mark = digest.shipped_digest.__wrapped__, digest.files_mark.__wrapped__
 
 
 DERIVING = ("advisor.store.shipped_rows", "advisor.store.rows", "advisor.store.predictions")
@@ -40,17 +40,17 @@ DERIVING = ("advisor.store.shipped_rows", "advisor.store.rows", "advisor.store.p
 
 def changed_by(folder: Path, files: Iterable[Path], addition: str) -> set[str]:
     """The files where an addition alone changes the digest, and the mark of the files with it."""
-    before, mark = fresh_digest(), digest.files_mark()
+    before, mark = fresh_digest(), fresh_mark()
     found = set()
     for file in files:
         held = file.read_bytes()
         file.write_bytes(held + addition.encode())
         changed = fresh_digest() != before
-        assert changed == (digest.files_mark() != mark)
+        assert changed == (fresh_mark() != mark)
         if changed:
             found.add(file.relative_to(folder).as_posix())
         file.write_bytes(held)
-        mark = digest.files_mark()
+        mark = fresh_mark()
     assert fresh_digest() == before
     return found
 
@@ -80,7 +80,7 @@ def test_every_module_and_text_that_rows_follow_from_changes_the_digest(copied: 
 def test_a_store_with_an_older_digest_is_brought_up_to_date_at_the_next_start(
     own_store: Path,
 ) -> None:
-    Store(own_store).append_measurements([record("m-1")])
+    Store(own_store).add(measurement=[record("m-1")])
     with duckdb.connect(str(own_store)) as connection:
         connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
         connection.execute("UPDATE prediction SET training_days = 1 WHERE origin = 'shipped'")

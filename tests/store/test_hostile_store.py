@@ -67,7 +67,7 @@ def test_a_store_with_code_of_its_own_is_refused(own_store: Path, foreign: str) 
     spoil(own_store, HOSTILE[foreign])
     for attempt in (
         lambda: look(Store(own_store)).own_records(),
-        lambda: Store(own_store).append_measurements([record("m-1")]),
+        lambda: Store(own_store).add(measurement=[record("m-1")]),
         lambda: check_store(own_store),
     ):
         with pytest.raises(StoreError) as caught:
@@ -210,15 +210,15 @@ def test_who_writes_after_us_looks_through_again_and_who_writes_after_ours_need_
     monkeypatch.setattr(
         "advisor.store.storage.connection.check_whole", lambda *asked: looked.append(asked)
     )
-    Store(own_store).append_measurements([record("first")])
+    Store(own_store).add(measurement=[record("first")])
     once = len(looked)
     for n in range(3):
         monkeypatch.setattr(reject_untrusted_store, "_here", set())  # as in a new process
-        Store(own_store).append_measurements([record(f"w-{n}")])
+        Store(own_store).add(measurement=[record(f"w-{n}")])
         assert len(look(Store(own_store)).times(origin="local")) == n + 2
     assert (once, len(looked)) == (2, 2)
     spoil(own_store, "CREATE TABLE more (a INTEGER)")
-    Store(own_store).append_measurements([record("last")])
+    Store(own_store).add(measurement=[record("last")])
     assert len(looked) == 4
 
 
@@ -247,10 +247,10 @@ def test_a_cache_that_is_none_of_ours_costs_only_time(
     if kind == "foreign":
         monkeypatch.setattr(reject_untrusted_store, "_here", set())
         state, owner = reject_untrusted_store.state_of(own_store), os.geteuid()
-        assert reject_untrusted_store.is_known(own_store, state)
+        assert reject_untrusted_store.known("rows", own_store, state)
         monkeypatch.setattr(reject_untrusted_store, "_here", set())
         monkeypatch.setattr(reject_untrusted_store.os, "getuid", lambda: owner + 1)
-        assert not reject_untrusted_store.is_known(own_store, state)
+        assert not reject_untrusted_store.known("rows", own_store, state)
 
 
 def test_a_table_of_more_rows_than_anybody_has_is_refused(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_a_record_in_a_store_is_held_to_what_a_file_of_records_is(
     store_path: Path, tmp_path: Path, change: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own, other = (Path(shutil.copy(store_path, tmp_path / name)) for name in ("a.db", "b.db"))
-    Store(other).append_measurements([record("m-x")])
+    Store(other).add(measurement=[record("m-x")])
     spoil(other, f"UPDATE measurement SET {change} WHERE origin = 'local'")
     assert main(["--store", str(own), "merge", str(other)]) == 2
     said = capsys.readouterr().err

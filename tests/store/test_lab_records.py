@@ -111,7 +111,7 @@ def mark(file: Path | str, lab: str | None = "Lab A") -> str:
 
 def test_what_is_shared_has_seconds_and_no_names(own_store: Path, tmp_path: Path) -> None:
     record = measured(12.0)
-    Store(own_store).append_measurements([record, measured(13.0, recipe_id="my-model")], [MINE])
+    Store(own_store).add(measurement=[record, measured(13.0, recipe_id="my-model")], sources=[MINE])
     out = tmp_path / "lab.jsonl"
     words = ["export", "--share", str(out), "--lab", "Lab A", "--store", str(own_store)]
     assert main(words) == 0
@@ -311,7 +311,7 @@ def test_a_forged_store_is_judged_alike_by_name_and_in_the_folder(
     forged = real._replace(
         quote_id="q", price_usd=Decimal(8), vendor="Cheap", origin="local", price_set=None
     )
-    Store(own_store).append_measurements([journal.with_id(replace(fast, method="optimal"))])
+    Store(own_store).add(measurement=[journal.with_id(replace(fast, method="optimal"))])
     Store(own_store).add(quote=[forged])
     monkeypatch.chdir(own_store.parent)
     monkeypatch.delenv("ADVISOR_STORE", raising=False)

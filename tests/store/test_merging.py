@@ -89,7 +89,7 @@ def days_of(store: Path) -> dict[str, float | None]:
 def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_path: Path) -> None:
     add_own_rows(own_store)
     lines = tmp_path / "own.jsonl"
-    assert Store(own_store).export_local(lines) == 4
+    assert Store(own_store).export(lines) == (4, 0)
     for source in (own_store, lines):
         target = Path(shutil.copy(store_path, tmp_path / f"target-{source.suffix[1:]}.duckdb"))
         store = Store(target)
@@ -97,7 +97,7 @@ def test_merging_twice_is_merging_once(store_path: Path, own_store: Path, tmp_pa
         assert store.merge(source, mine=True).added == 0
         assert own_rows(target) == own_rows(own_store)
         again = tmp_path / f"again-{source.suffix[1:]}.jsonl"
-        store.export_local(again)
+        store.export(again)
         assert again.read_bytes() == lines.read_bytes()
         assert check_store(target) == []
 
@@ -136,7 +136,7 @@ def test_records_of_the_runner_are_merged_past_a_torn_last_line(
     assert store.merge(file, mine=True).added == 2
     assert days_of(own_store).keys() == {each.measurement_id for each in given}
     exported = tmp_path / "back.jsonl"
-    store.export_local(exported)
+    store.export(exported)
     lines = [json.loads(line) for line in exported.read_text().splitlines()]
     back = [journal.from_json(line) for line in lines if "table" not in line]
     assert sorted(back, key=lambda m: m.gpu_count) == given
@@ -315,8 +315,8 @@ def test_what_cannot_be_merged_says_so(own_store: Path, tmp_path: Path) -> None:
 def test_an_export_appears_whole_or_not_at_all(own_store: Path, tmp_path: Path) -> None:
     add_own_rows(own_store)
     with pytest.raises(StoreError, match="cannot be written"):
-        Store(own_store).export_local(tmp_path / "no" / "folder.jsonl")
-    Store(own_store).export_local(tmp_path / "own.jsonl")
+        Store(own_store).export(tmp_path / "no" / "folder.jsonl")
+    Store(own_store).export(tmp_path / "own.jsonl")
     assert {path.name for path in tmp_path.iterdir()} == {"own.jsonl", "results.duckdb"}
 
 

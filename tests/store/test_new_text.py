@@ -100,7 +100,7 @@ def test_new_text_replaces_shipped_rows_and_audits_own_ones(
 ) -> None:
     add_own_rows(own_store)
     unknown = record("m-3", gpu="Future Card 1", recipe_id="future-model")
-    Store(own_store).append_measurements([unknown])
+    Store(own_store).add(measurement=[unknown])
     with Store(own_store).reading() as reader:
         gpu_ids = {gpu.gpu_id for gpu in reader.gpus()}
         quote_ids = {quote.quote_id for quote in reader.quotes()}
@@ -143,7 +143,7 @@ def test_new_text_replaces_shipped_rows_and_audits_own_ones(
 def test_a_row_of_ones_own_stands_in_for_a_shipped_one(
     own_store: Path, other: OtherProgram
 ) -> None:
-    Store(own_store).append_measurements([record("m-1")])
+    Store(own_store).add(measurement=[record("m-1")])
     before = contents(own_store)["measurement"]
     published = replace(record("m-1"), source_id="h100-2026-11")
     other.change(

@@ -191,9 +191,11 @@ def test_times_of_an_own_model_stay_when_it_is_forgotten_and_move_it_before(
     store = Store(kept_store)
     values: dict[str, Any] = {"recipe_id": "our-llama", "gpu": "L40S", "gpu_count": 1}
     bounds = {"training_days_low": None, "training_days_high": None}
-    store.append_measurements(
-        [record("m-own", **values, **bounds, training_days=slow, source_id="measured-here")],
-        [MEASURED_HERE],
+    store.add(
+        measurement=[
+            record("m-own", **values, **bounds, training_days=slow, source_id="measured-here")
+        ],
+        sources=[MEASURED_HERE],
     )
     store.update_predictions()
     after = rows(kept_store)["l40s", 4]
@@ -272,7 +274,7 @@ def test_whatever_can_be_asked_can_be_kept(
 
 def test_own_models_are_handed_on_whole(store_path: Path, kept_store: Path, tmp_path: Path) -> None:
     lines = tmp_path / "mine.jsonl"
-    assert Store(kept_store).export_local(lines) == 1
+    assert Store(kept_store).export(lines) == (1, 0)
     for number, source in enumerate((lines, kept_store)):
         other = Path(shutil.copy(store_path, tmp_path / f"other{number}.duckdb"))
         assert Store(other).merge(source, mine=True).added == 1
@@ -309,7 +311,7 @@ def test_a_definition_from_somebody_else_is_checked(
     kept_store: Path, tmp_path: Path, wrong: Any
 ) -> None:
     lines = tmp_path / "mine.jsonl"
-    Store(kept_store).export_local(lines)
+    Store(kept_store).export(lines)
     row = json.loads(lines.read_text())
     if isinstance(wrong, dict):
         row["definition"] = json.dumps(json.loads(row["definition"]) | wrong)

@@ -64,21 +64,17 @@ def test_ids_are_unique(store_path: Path) -> None:
     ("filters", "expected"),
     [
         ({"gpu_id": "rtx-3090"}, {"gpu_id": "rtx-3090"}),
-        ({"gpu_count": 8, "method": "naive"}, {"gpu_count": 8, "method": "naive"}),
+        ({"gpu_count": 8}, {"gpu_count": 8}),
         ({"status": "infeasible"}, {"status": "infeasible"}),
-        ({"verdict": "implausible"}, {"verdict": "implausible"}),
         ({"origin": "local"}, None),
     ],
 )
-def test_times_can_be_filtered_counted_and_paged(
+def test_times_can_be_filtered(
     store_path: Path, filters: dict[str, Any], expected: dict[str, Any] | None
 ) -> None:
     with Store(store_path).reading() as reader:
         found = reader.times("pythia-1b", **filters)
         everything = reader.times("pythia-1b")
-        assert reader.count_times("pythia-1b", **filters) == len(found)
-        pages = [reader.times("pythia-1b", **filters, limit=3, offset=at) for at in (0, 3)]
-    assert pages[0] + pages[1] == found[:6]
     wanted = [
         time
         for time in everything
@@ -98,8 +94,8 @@ _IMPOSSIBLE = 1.0
 def _choose(path: Path, rows: list[dict[str, Any]], shipped: set[str]) -> dict[str, BestTime]:
     """What stands for 3 x RTX 3090 under each evidence, of these rows."""
     store = Store(path)
-    store.append_measurements(
-        [
+    store.add(
+        measurement=[
             record(**{"gpu_count": 3, "training_days_low": None, "training_days_high": None, **row})
             for row in rows
         ]
@@ -211,13 +207,11 @@ def test_a_training_that_is_changed_never_stands(own_store: Path) -> None:
         training_days_high=100.6,
         timing="synchronised",
     )
-    store.append_measurements([record("exact", gpu_count=5, training_days=130.5), changed])
+    store.add(measurement=[record("exact", gpu_count=5, training_days=130.5), changed])
     (best,) = (b for b in look(store).best_times("pythia-1b", "sound") if b.gpu_count == 5)
     assert best.chosen is not None and best.chosen.measurement_id != "changed"
     (kept,) = (
-        t
-        for t in look(store).times("pythia-1b", gpu_count=5, limit=9, offset=0)
-        if t.measurement_id == "changed"
+        t for t in look(store).times("pythia-1b", gpu_count=5) if t.measurement_id == "changed"
     )
     assert kept.settings == settings and kept.method == "changes-training"
 
@@ -227,8 +221,8 @@ def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: P
     now = next(
         model for model in look(store).models() if model.recipe_id == "pythia-1b"
     ).recipe_hash
-    store.append_measurements(
-        [
+    store.add(
+        measurement=[
             record("before", gpu_count=5, recipe_hash="0123456789ab", training_days=129.5),
             record("now", gpu_count=5, recipe_hash=now, training_days=130.5),
         ]
@@ -236,7 +230,7 @@ def test_a_time_for_another_definition_of_the_recipe_does_not_count(own_store: P
     (best,) = (b for b in look(store).best_times("pythia-1b", "sound") if b.gpu_count == 5)
     assert best.chosen is not None
     assert best.chosen.measurement_id == "now"
-    assert look(store).times("pythia-1b", gpu_count=5, limit=9) != ()
+    assert look(store).times("pythia-1b", gpu_count=5) != ()
 
 
 def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measured(
@@ -252,9 +246,9 @@ def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measure
     slower = {"gpu": "NVIDIA H200", "gpu_count": 1, "training_days": days + 5}
     slower |= {"training_days_low": days + 4, "training_days_high": days + 6}
     # One setting that was tried says less than the best one that others found.
-    Store(own_store).append_measurements([record("one-try", method="memory-saving", **slower)])
+    Store(own_store).add(measurement=[record("one-try", method="memory-saving", **slower)])
     assert best().chosen == shipped
-    Store(own_store).append_measurements([record("searched", **slower)])
+    Store(own_store).add(measurement=[record("searched", **slower)])
     chosen = best().chosen
     assert chosen is not None
     assert chosen.measurement_id == "searched"
@@ -262,7 +256,7 @@ def test_what_a_search_found_on_the_own_machine_comes_before_what_others_measure
 
 def test_an_unknown_gpu_is_kept_and_listed_but_never_ranked(own_store: Path) -> None:
     store = Store(own_store)
-    assert store.append_measurements([record("odd", gpu="Quantum Brick 9", gpu_count=1)]) == 1
+    assert store.add(measurement=[record("odd", gpu="Quantum Brick 9", gpu_count=1)]) == 1
     (time,) = look(store).times("pythia-1b", gpu_id="Quantum Brick 9")
     assert (time.verdict, time.gpu_count) == ("unchecked", 1)
     assert time.verdict_reason is not None
@@ -273,7 +267,7 @@ def test_an_unknown_gpu_is_kept_and_listed_but_never_ranked(own_store: Path) -> 
 def test_an_alias_of_the_driver_finds_its_gpu_and_is_audited(own_store: Path) -> None:
     store = Store(own_store)
     fast = {"training_days": 2.0, "training_days_low": 1.9, "training_days_high": 2.1}
-    store.append_measurements([record("fast", gpu="NVIDIA GeForce RTX 3090", **fast)])
+    store.add(measurement=[record("fast", gpu="NVIDIA GeForce RTX 3090", **fast)])
     (time,) = look(store).times("pythia-1b", origin="local")
     assert time.gpu_id == "rtx-3090"
     assert time.verdict == "implausible"
@@ -287,7 +281,7 @@ def test_the_change_token_moves_with_each_append_and_not_with_reading(own_store:
     token = store.change_token()
     look(store).models()
     assert store.change_token() == token
-    store.append_measurements([record("one")])
+    store.add(measurement=[record("one")])
     assert store.change_token() != token
 
 
@@ -306,6 +300,6 @@ def test_a_wrong_record_is_refused_in_one_line(
 ) -> None:
     store = Store(own_store)
     with pytest.raises(ValueError, match=said) as caught:
-        store.append_measurements([record("fine"), replace(record("bad"), **changes)])
+        store.add(measurement=[record("fine"), replace(record("bad"), **changes)])
     assert "\n" not in str(caught.value)
     assert look(store).times("pythia-1b", origin="local") == ()

@@ -18,20 +18,20 @@ from tests.store_for_tests import record
 
 def write(path, name):
     for n in range(3):
-        assert Store(path).append_measurements([record(f"{name}-{n}")]) == 1
+        assert Store(path).add(measurement=[record(f"{name}-{n}")]) == 1
 
 def read(path, name):
     seen = -1
     for _ in range(4):
         with Store(path).reading() as reader:
-            now = reader.count_times(origin="local")
+            now = len(reader.times(origin="local"))
             assert len(reader.best_times("pythia-1b", "sound")) >= 16
         assert now >= seen, (now, seen)
         seen = now
 
 def make(path, name):
     build_store(path)
-    assert Store(path).append_measurements([record(name)]) == 1
+    assert Store(path).add(measurement=[record(name)]) == 1
 
 shipped_rows.text_tables()
 waiting, go = os.pipe()
@@ -89,7 +89,7 @@ def test_readers_whose_visits_overlap_do_not_keep_a_writer_out(own_store: Path) 
         for reader in readers:
             assert reader.stdout is not None and reader.stdout.readline() == "in\n"
         for n in range(2):  # without a queue they keep it out for ever
-            assert Store(own_store, wait_s=60).append_measurements([record(f"w-{n}")]) == 1
+            assert Store(own_store, wait_s=60).add(measurement=[record(f"w-{n}")]) == 1
         assert [reader.poll() for reader in readers] == [None] * 5
     finally:
         for reader in readers:
@@ -119,7 +119,7 @@ def test_threads_of_one_program_take_turns(own_store: Path) -> None:
 
     def work(name: str) -> int:
         if name.startswith("w"):
-            return sum(store.append_measurements([record(f"{name}-{n}")]) for n in range(4))
+            return sum(store.add(measurement=[record(f"{name}-{n}")]) for n in range(4))
         return sum(len(look(store).models()) > 0 for _ in range(4))
 
     with ThreadPoolExecutor(6) as threads:
@@ -151,7 +151,7 @@ for victim in range(kills):
         for n in range(10_000):
             name = f"v{victim}-{n}"
             raw = tuple(random.random() for _ in range(random.choice((1, 10, 20_000))))
-            store.append_measurements([record(name, pass_s=raw)])
+            store.add(measurement=[record(name, pass_s=raw)])
             if n % 3 == 1:
                 build_store(path)           # replaces every shipped row
             os.write(writing, (name + "\\n").encode())

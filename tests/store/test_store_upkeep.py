@@ -69,12 +69,10 @@ def test_the_check_says_what_differs_and_changes_nothing(own_store: Path) -> Non
 # Migrations.
 
 
-def older_store(path: Path, schema: Path) -> None:
+def older_store(path: Path) -> None:
     """A store as the first schema had it, with rows of a user's own."""
-    schema.mkdir()
-    shutil.copy(migrate.SCHEMA_FOLDER / "001_tables.sql", schema)
     with created(path) as connection:
-        migrate.migrate(connection, 0, migrate.migrations(schema))
+        migrate.take_step(connection, migrate.schema_steps()[0])
         connection.execute("INSERT INTO meta VALUES ('shipped_digest', 'older')")
         connection.execute(
             "INSERT INTO source VALUES ('own', 'Our lab', NULL, 'advisor bench', NULL,"
@@ -109,13 +107,13 @@ def check_migrated(path: Path) -> None:
         assert (time.measurement_id, time.gpu_id, time.verdict) == ("m-1", "rtx-3090", "plausible")
         assert reader.connection.execute(
             "SELECT version FROM schema_version ORDER BY version"
-        ).fetchall() == [(step.version,) for step in migrate.migrations()]
+        ).fetchall() == [(n + 1,) for n in range(migrate.newest_version())]
     assert check_store(path) == []
 
 
 def test_a_store_of_an_older_schema_is_migrated_and_keeps_its_rows(tmp_path: Path) -> None:
     path = tmp_path / "older.duckdb"
-    older_store(path, tmp_path / "schema")
+    older_store(path)
     notes: list[str] = []
     look(Store(path, note=notes.append)).models()
     assert notes == [f"updated the shipped rows of {path}"]
@@ -126,7 +124,7 @@ def test_a_store_of_an_older_schema_is_merged_and_stays_as_it_is(
     own_store: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "older.duckdb"
-    older_store(path, tmp_path / "schema")
+    older_store(path)
     held = path.read_bytes()
     assert Store(own_store).merge(path, mine=True).added == 3
     assert Store(own_store).merge(path, mine=True).added == 0

@@ -114,7 +114,7 @@ def test_a_wrong_store_is_one_line_and_stays_as_it_is(
 
     actions: list[Callable[[], object]] = [
         read,
-        lambda: Store(path).append_measurements([record("lost?")]),
+        lambda: Store(path).add(measurement=[record("lost?")]),
         lambda: check_store(path),
     ]
     if spoil is not _missing:
@@ -149,7 +149,7 @@ def test_a_store_that_another_program_holds_names_it(own_store: Path, how: str) 
     store = Store(own_store, wait_s=0.3)
     start = time.monotonic()
     with pytest.raises(StoreError, match=rf"held by \S+ \(PID {holder.pid}\)") as caught:
-        store.append_measurements([record("waits")])
+        store.add(measurement=[record("waits")])
     assert 0.3 <= time.monotonic() - start < 10
     assert "\n" not in str(caught.value)
     if how == "READ_WRITE":
@@ -159,7 +159,7 @@ def test_a_store_that_another_program_holds_names_it(own_store: Path, how: str) 
         assert look(store).models()
     holder.stdin.close()
     holder.wait(timeout=30)
-    assert store.append_measurements([record("waits")]) == 1
+    assert store.add(measurement=[record("waits")]) == 1
 
 
 def test_a_store_is_waited_for(own_store: Path) -> None:
@@ -246,7 +246,7 @@ try:
     elif action == "build":
         build_store(path)
     else:
-        store.append_measurements([record("x")])
+        store.add(measurement=[record("x")])
 except StoreError as error:
     print("error:", error)
 """
@@ -306,7 +306,7 @@ def test_a_store_that_may_not_be_read_says_so(store_path: Path, open_folder: Pat
 
 def test_a_full_disk_loses_nothing(own_store: Path) -> None:
     store = Store(own_store)
-    store.append_measurements([record("before")])
+    store.add(measurement=[record("before")])
     # A limit on the size of files is what a full disk looks like to a program.
     code = """
 import resource, signal, sys
@@ -316,7 +316,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 raw = tuple(float(i) for i in range(50_000))
 try:
-    Store(sys.argv[1]).append_measurements([record("big", pass_s=raw)])
+    Store(sys.argv[1]).add(measurement=[record("big", pass_s=raw)])
 except StoreError as error:
     print(error)
 """
@@ -324,4 +324,4 @@ except StoreError as error:
     assert err == ""
     assert out.count("\n") == 1
     assert {time.measurement_id for time in look(store).times(origin="local")} == {"before"}
-    assert store.append_measurements([record("after")]) == 1
+    assert store.add(measurement=[record("after")]) == 1

@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
         return _share(options)
     if options.lab is not None:
         raise InputError("--lab goes with: advisor export --share FILE.jsonl")
-    count = open_store(options).export_local(Path(options.file))
+    count, _ = open_store(options).export(Path(options.file))
     print(f"{options.file}: {count} rows of your own", file=sys.stderr)
     return ANSWERED
 
@@ -39,7 +39,7 @@ def _share(options: argparse.Namespace) -> int:
     if options.lab is None:
         raise InputError("name your lab, under which others see it: --lab 'NLP lab, University X'")
     lab = checked_lab(options.lab)
-    count, left_out = open_store(options).export_shared(Path(options.file), lab)
+    count, left_out = open_store(options).export(Path(options.file), lab)
     stays = f"; {left_out} other records stay here" if left_out else ""
     if not count:
         print(

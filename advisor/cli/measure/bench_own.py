@@ -164,7 +164,7 @@ def share(options: argparse.Namespace) -> int:
             f"--share {shown(options.share)} does not end with .jsonl: write my-times.jsonl"
         )
     lab = checked_lab(options.lab or "anonymous")
-    count, left_out = open_store(options).export_shared(path, lab)
+    count, left_out = open_store(options).export(path, lab)
     if not count:
         say(
             "you have no times to share yet: measure a model that ships, or a training of your own "

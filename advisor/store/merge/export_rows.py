@@ -49,18 +49,18 @@ def _rows(connection: duckdb.DuckDBPyConnection, which: str) -> list[Values]:
     return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
 
-def write_tables(tables: Tables, path: Path) -> int:
-    """Write rows as JSON lines, which a merge reads; the file appears whole or not at all."""
+def own_lines(tables: Tables) -> list[str]:
+    """Rows as JSON lines, which a merge reads."""
     lines = []
     for table, rows in tables.items():
         for row in rows:
             record = journal_record(row) if table == "measurement" else {"table": table, **row}
             lines.append(json.dumps(record, separators=(",", ":"), default=str))
-    return write_lines(lines, path)
+    return lines
 
 
-def write_lines(lines: list[str], path: Path) -> int:
-    """Write a new file whole or not at all; how many lines. Raises StoreError."""
+def write_lines(lines: list[str], path: Path) -> None:
+    """Write a new file whole or not at all. Raises StoreError."""
     if path.exists() or path.is_symlink():
         raise StoreError(f"{path} exists already, and is left as it is: name a new file")
     try:
@@ -69,7 +69,6 @@ def write_lines(lines: list[str], path: Path) -> int:
         raise StoreError(
             f"{path} cannot be written ({error.strerror}): name a file in a folder of yours"
         ) from None
-    return len(lines)
 
 
 def journal_record(row: Values) -> Values:

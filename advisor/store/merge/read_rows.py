@@ -14,7 +14,7 @@ from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import DERIVED, KEYS, RECORDED, Tables, Values, measurement_values
 from advisor.store.storage.connection import created, opened
 from advisor.store.storage.engine import duckdb
-from advisor.store.storage.migrate import check_known, migrate, migrations, schema_version
+from advisor.store.storage.migrate import migrate, newest_version, schema_version
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import holds_magic, is_database
 from advisor.wrong_file import what_it_is
@@ -119,11 +119,9 @@ def _recorded(row: Values) -> Values:
 @contextmanager
 def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """Another store, open, with our schema; an older one as a migrated copy. It stays as it is."""
-    steps = migrations()
     with opened(path, write=False, wait_s=wait_s) as connection:
         version = schema_version(connection, path)
-        check_known(version, path, steps[-1].version)
-        if version == steps[-1].version:
+        if version == newest_version():
             yield connection
             return
     sweep(Path(tempfile.gettempdir()), r"advisor-\w{8}")
@@ -132,7 +130,7 @@ def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnecti
         with opened(path, write=False, wait_s=wait_s, beside={"copy": copy}) as connection:
             connection.execute("COPY FROM DATABASE store TO copy")
         with created(copy) as migrated:
-            migrate(migrated, version, steps)
+            migrate(migrated, version)
             yield migrated
 
 

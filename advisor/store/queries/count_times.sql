@@ -1,10 +1,4 @@
--- How many rows times.sql has on all its pages.
-SELECT count(*)
-FROM measured_time
-WHERE ($recipe_id IS NULL OR recipe_id = $recipe_id)
-    AND ($gpu_id IS NULL OR gpu_id = $gpu_id)
-    AND ($gpu_count IS NULL OR gpu_count = $gpu_count)
-    AND ($method IS NULL OR method = $method)
-    AND ($status IS NULL OR status = $status)
-    AND ($verdict IS NULL OR verdict = $verdict)
-    AND ($origin IS NULL OR origin = $origin)
+-- How many times there are, with the predictions where asked.
+SELECT
+    (SELECT count(*) FROM measured_time)
+    + CASE WHEN $predictions THEN (SELECT count(*) FROM predicted_time) ELSE 0 END

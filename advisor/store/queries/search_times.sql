@@ -1,5 +1,5 @@
--- Times that have every word, in the model, GPU, method, status, verdict, source, basis or day; one
--- page, sorted by one column, then by what tells rows apart. With the predictions where asked.
+-- Times that have every word, in the model, GPU, method, status, verdict, source, basis or day; the
+-- first, sorted by one column, then by what tells rows apart. With the predictions where asked.
 WITH listed AS (
     SELECT * EXCLUDE (place) FROM measured_time
     UNION ALL
@@ -19,7 +19,6 @@ named AS (
             WHEN 'basis' THEN l.basis || l.timing
         END AS text_key,
         CASE $sort
-            WHEN 'gpu_count' THEN l.gpu_count
             WHEN 'days' THEN l.training_days
             WHEN 'interval' THEN l.training_days_high / nullif(l.training_days_low, 0)
             WHEN 'mfu' THEN l.implied_mfu
@@ -41,4 +40,4 @@ ORDER BY
     CASE WHEN $descending THEN text_key END DESC NULLS LAST,
     CASE WHEN $descending THEN -number_key ELSE number_key END NULLS LAST,
     recipe_id, gpu_name, gpu_count, method, training_days, measurement_id
-LIMIT $limit OFFSET $offset
+LIMIT $limit

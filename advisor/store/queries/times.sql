@@ -1,12 +1,9 @@
--- Every time on record, and every reason why there is none, one page at a time.
+-- Every time on record, and every reason why there is none.
 SELECT *
 FROM measured_time
 WHERE ($recipe_id IS NULL OR recipe_id = $recipe_id)
     AND ($gpu_id IS NULL OR gpu_id = $gpu_id)
     AND ($gpu_count IS NULL OR gpu_count = $gpu_count)
-    AND ($method IS NULL OR method = $method)
     AND ($status IS NULL OR status = $status)
-    AND ($verdict IS NULL OR verdict = $verdict)
     AND ($origin IS NULL OR origin = $origin)
 ORDER BY recipe_id, gpu_id, gpu_count, method, training_days, measurement_id
-LIMIT $limit OFFSET $offset

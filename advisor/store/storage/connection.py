@@ -17,8 +17,7 @@ from pathlib import Path
 from advisor.store.storage.engine import duckdb
 from advisor.store.storage.reject_untrusted_store import (
     Token,
-    is_known,
-    is_known_whole,
+    known,
     remember,
     state_of,
     what_is_foreign,
@@ -87,7 +86,7 @@ def opened(
             for name, other in (beside or {}).items():
                 _attach_beside(connection, other, name)
             _reject_untrusted(connection, path, state)
-            if write and not is_known_whole(path, state):
+            if write and not known("whole", path, state):
                 check_whole(connection, path)
             yield connection
             if write:
@@ -102,7 +101,7 @@ def opened(
             connection.close()
         if written is not None:
             # Rows of ours alone came to it: who writes next need not look through it again.
-            remember(path, written, whole=True)
+            remember("whole", path, written)
     finally:
         lock.release()
 
@@ -119,18 +118,6 @@ def created(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         raise StoreError(error_words(path, error, write=True)) from error
     finally:
         connection.close()
-
-
-@contextmanager
-def transaction(connection: duckdb.DuckDBPyConnection, *, keep: bool = True) -> Iterator[None]:
-    """All of the block or nothing; nothing in any case where it is not to ``keep``."""
-    connection.begin()
-    try:
-        yield
-    except BaseException:
-        connection.rollback()
-        raise
-    connection.commit() if keep else connection.rollback()
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
@@ -166,14 +153,14 @@ def _close_off(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _reject_untrusted(connection: duckdb.DuckDBPyConnection, path: Path, state: Token) -> None:
     """Raise StoreError where the store holds more than rows, and close it off."""
-    if not is_known(path, state):
+    if not (known("whole", path, state) or known("rows", path, state)):
         # Nothing of the store's own is bound meanwhile; only DuckDB's lists are read.
         if foreign := what_is_foreign(connection, _CATALOG):
             raise StoreError(
                 f"the store {path} holds {foreign}: use a store that this program made "
                 "(advisor rebuild), and ask its owner for the rows (advisor export)"
             )
-        remember(path, state)
+        remember("rows", path, state)
     _close_off(connection)
 
 

@@ -10,37 +10,24 @@ from __future__ import annotations
 import os
 import re
 from _blake2 import blake2b
-from functools import cache
 from pathlib import Path
 from stat import S_ISREG
 
 from advisor.files import private_folder
 from advisor.store.storage.engine import duckdb
+from advisor.store.storage.migrate import VERSION_TABLE, schema_steps
 from bench_runner.launch.leftovers import sweep
 
 MAX_ROWS = 3_000_000
 """Of one table. A few kilobytes may stand for more rows than a machine has memory for."""
 _RUNS = ", which may run as code"
 _KNOWN_LINES = 200
-VERSION_TABLE = (
-    "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, name VARCHAR NOT NULL)"
-)
-_SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
 _CALL = re.compile(r"([a-z_]\w*)\s*\(", re.IGNORECASE)
 _LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 _HARMLESS = {
-    "and",
-    "as",
-    "cast",
-    "check",
-    "coalesce",
-    "date",
-    "decimal",
-    "default",
-    "in",
-    "isfinite",
+    *("and", "as", "cast", "check", "coalesce", "date", "decimal", "default", "in", "isfinite"),
+    *("key", "list_value", "main", "or", "table", "unique", "varchar"),
 }
-_HARMLESS |= {"key", "list_value", "main", "or", "table", "unique", "varchar"}
 """What may stand before a bracket in the definition of a table of ours, of any age."""
 
 Token = tuple[int, ...]
@@ -60,27 +47,22 @@ def state_of(path: Path) -> Token:
     return tuple(token)
 
 
-def is_known(path: Path, state: Token) -> bool:
-    """Whether a store in this state was looked through before, by this program or an earlier,
-    and still is in it."""
-    place = os.path.realpath(path)
-    found = any(_known(_line(kind, place, *state)) for kind in ("store", "whole"))
-    return found and state == state_of(path)
+def known(kind: str, path: Path, state: Token | None = None) -> bool:
+    """Whether a store was found to be of a kind in this state (None: as it is now), by this program
+    or an earlier, and still is in it.
+
+    ``rows``: it holds nothing else. ``whole``: a writer of ours left it so, who had found it whole.
+    A `files_mark`: its shipped rows are those of these files.
+    """
+    now = state_of(path)
+    return state in (None, now) and _known(_line(kind, os.path.realpath(path), *now))
 
 
-def is_as_text(path: Path, digest: str) -> bool:
-    """Whether the shipped rows were found to be those of this text, with the file as it is now."""
-    return _known(_line("text", digest, os.path.realpath(path), *state_of(path)))
-
-
-def remember_as_text(path: Path, digest: str) -> None:
-    """Know that the shipped rows are those of this text."""
-    _remember(_line("text", digest, os.path.realpath(path), *state_of(path)))
-
-
-def is_known_whole(path: Path, state: Token) -> bool:
-    """Whether a store was left in this state by a writer of ours, who had found it whole."""
-    return _known(_line("whole", os.path.realpath(path), *state))
+def remember(kind: str, path: Path, state: Token | None = None) -> None:
+    """Know that of a store that is still in this state (None: as it is now)."""
+    now = state_of(path)
+    if state in (None, now):
+        _remember(_line(kind, os.path.realpath(path), *now))
 
 
 def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
@@ -116,9 +98,10 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
         if called := {word.casefold() for word in found} - _HARMLESS:
             return f"an expression of its own ({min(called)}) in the table {name}{_RUNS}"
     ours = [(name, sql) for name, sql, _ in tables]
-    shape = _line("shape", duckdb.__version__, _schema_digest(), repr((ours, views)))
+    steps = [step.read_text(encoding="utf-8") for step in schema_steps()]
+    shape = _line("shape", duckdb.__version__, *steps, repr((ours, views)))
     if not _known(shape):
-        our_views, our_tables = _made_by_us()
+        our_views, our_tables = _made_by(steps)
         for view in views:
             if view not in our_views:
                 return f"a view of its own ({view[0]}){_RUNS}"
@@ -130,31 +113,13 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
     return None
 
 
-def remember(path: Path, state: Token, *, whole: bool = False) -> None:
-    """Know a store that was looked through in this state, and is still in it."""
-    if state == state_of(path):
-        _remember(_line("whole" if whole else "store", os.path.realpath(path), *state))
-
-
-@cache
-def _steps() -> tuple[str, ...]:
-    files = sorted(_SCHEMA_FOLDER.glob("[0-9][0-9][0-9]_*.sql"))
-    return tuple(file.read_text(encoding="utf-8") for file in files)
-
-
-@cache
-def _schema_digest() -> str:
-    return blake2b("\0".join(_steps()).encode(), digest_size=16).hexdigest()
-
-
-@cache
-def _made_by_us() -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+def _made_by(steps: list[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
     """Names and definitions of the views and of the tables that any step of our schema leaves."""
     views: set[tuple[str, str]] = set()
     tables: set[tuple[str, str]] = set()
     with duckdb.connect(":memory:", config={"threads": 1}) as scratch:
         scratch.execute(VERSION_TABLE)
-        for step in _steps():
+        for step in steps:
             scratch.execute(step)
             for kind, found in (("view", views), ("table", tables)):
                 found |= set(
@@ -162,7 +127,7 @@ def _made_by_us() -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]
                         f"SELECT {kind}_name, sql FROM duckdb_{kind}s() WHERE NOT internal"
                     ).fetchall()
                 )
-    return frozenset(views), frozenset(tables)
+    return views, tables
 
 
 # What is known, from one start of the program to the next

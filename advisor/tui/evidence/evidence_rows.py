@@ -60,14 +60,13 @@ def time_list(store_reader: StoreReader, snapshot: Snapshot, *, predictions: boo
     def search(query: Query) -> tuple[Sequence[TrainingTime], int]:
         """Raises InputError."""
         with store_reader.visit() as reader:
-            total = reader.count_search_times((), predictions=predictions)
+            total = reader.count_times(predictions=predictions)
             found = reader.search_times(
                 query.words,
                 sort=query.sort or "model",
                 descending=query.descending,
                 predictions=predictions,
                 limit=MOST_LISTED,
-                offset=0,
             )
         return found, total
 
