@@ -96,24 +96,6 @@ def _detail(
     return None
 
 
-def lacks_bf16(model: Model, gpu: Gpu) -> bool:
-    """Whether the model trains in bf16, for which the GPU has no cores."""
-    capability = float(gpu.compute_capability or FIRST_WITH_BF16)
-    return model.precision == "bf16" and capability < FIRST_WITH_BF16
-
-
-def untimed_gpus(candidates: Candidates) -> list[Gpu]:
-    """The GPUs of which no time is known."""
-    gaps = zip(candidates.builds, candidates.gap, strict=True)
-    return list(dict.fromkeys(build.gpu for build, gap in gaps if gap == "no-time"))
-
-
-def all_lack_bf16(candidates: Candidates) -> bool:
-    """Whether that is why there are none."""
-    gpus = untimed_gpus(candidates)
-    return bool(gpus) and all(lacks_bf16(candidates.model, gpu) for gpu in gpus)
-
-
 def no_time(candidates: Candidates, gpu: Gpu) -> str:
     """Why no time is known: what is missing, and how to supply it."""
     if candidates.evidence != "sound":
@@ -122,7 +104,8 @@ def no_time(candidates: Candidates, gpu: Gpu) -> str:
     if candidates.uncounted is not None:
         why = f"your model {model.recipe_id} is counted no longer: {candidates.uncounted}"
         return f"{NO_ESTIMATE}{why}"
-    if lacks_bf16(model, gpu):
+    capability = float(gpu.compute_capability or FIRST_WITH_BF16)
+    if model.precision == "bf16" and capability < FIRST_WITH_BF16:
         return f"{NO_ESTIMATE}the {gpu.name} has no bf16 cores, and this model trains in bf16"
     rates = {
         "bf16": gpu.bf16_tflops,

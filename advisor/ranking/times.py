@@ -66,13 +66,6 @@ class Model:
             return None
         return f"advisor bench --name {self.recipe_id} --steps {self.training_steps} -- COMMAND"
 
-    @property
-    def is_mixture(self) -> bool:
-        """Whether a token passes through less than half of a decoder's parameters, as of a mixture
-        of experts; of a dense one at least its layers count."""
-        tokens = self.batch_size * self.training_steps * (self.sequence_length or 0)
-        return self.family == "decoder" and self.flops_lowest < 0.5 * 6 * self.parameters * tokens
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingTime:

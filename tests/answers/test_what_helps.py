@@ -21,7 +21,7 @@ from tests.answers.rank_answers_for_tests import said_by
         (["--budget", "9000.50", "--max-days", "2 months"], ["budget", "days", "rent"]),
         (["--budget", "1M", "--max-days", "1", "--by", "cost"], ["days"]),
         (["--budget", "100", "--gpus", "RTX 5090", "--lifetime-years", "3"], ["budget", "rent"]),
-        (["--budget", "100", "--max-days", "0.1"], ["budget"]),
+        (["--budget", "100", "--max-days", "0.1"], ["days"]),
     ],
     ids=["budget", "days", "no-limit", "both"],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import supply_words
 from advisor.answers.checklist import Doubt, quoted
@@ -13,71 +13,52 @@ from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
     from advisor.costs.cost_of_owning import CostTerms
-    from advisor.ranking.candidates import Candidates
     from advisor.ranking.question import CandidatesKey, Question
     from advisor.ranking.row_order import Ranking
-    from advisor.typed_input import Money
 
 
-def _typed_words(money: Money) -> str:
-    """A budget as it was typed: ``€100,000``, ``CHF 90,000``."""
+def _typed_words(question: Question) -> str:
+    """A budget as it was typed: ``$40,000``, ``€100,000``, ``CHF 90,000``."""
+    usd, money = question.budget_usd, question.budget_typed
+    assert usd is not None
+    if money is None:
+        return usd_exact(usd)
     sign = {"EUR": "€", "GBP": "£"}.get(money.rate.code, f"{money.rate.code} ")
     return usd_exact(money.amount).replace("$", sign)
 
 
-def budget_words(question: Question) -> str | None:
-    """``$40,000``, ``€100,000 ($114,030)``; None without a budget."""
-    if question.budget_usd is None:
-        return None
-    if question.budget_typed is None:
-        return usd_exact(question.budget_usd)
-    return f"{_typed_words(question.budget_typed)} ({usd_whole(question.budget_usd)})"
-
-
-def typed_object(question: Question) -> dict[str, Any] | None:
-    """A budget in another currency than US dollars, with its rate; None in US dollars."""
-    money = question.budget_typed
-    if money is None:
-        return None
-    rate = money.rate
-    return {
-        "amount": money.amount,
-        "currency": rate.code,
-        "usd_per_unit": rate.usd_per_unit,
-        "on": rate.on,
-        "source": rate.source,
-    }
-
-
-def exchange_rate(ranking: Ranking, key: CandidatesKey | None) -> Doubt | None:
+def exchange_rate(ranking: Ranking, key: CandidatesKey) -> Doubt | None:
     """The rate of a budget that was not typed in US dollars."""
-    question = ranking.question
-    money, usd = question.budget_typed, question.budget_usd
-    if money is None or usd is None or key is None:
+    money, usd = ranking.question.budget_typed, ranking.question.budget_usd
+    if money is None or usd is None:
         return None
     rate = money.rate
     words = (
-        f"{_typed_words(money)} are {usd_whole(usd)} at {rate.code} 1 = ${rate.usd_per_unit} on "
-        f"{day_words(rate.on)} ({rate.source}); prices are without VAT. For another rate, type the "
-        "budget in US dollars"
+        f"{_typed_words(ranking.question)} are {usd_whole(usd)} at {rate.code} 1 = "
+        f"${rate.usd_per_unit} on {day_words(rate.on)} ({rate.source}); for another rate, type "
+        "the budget in US dollars"
     )
-    return Doubt(about="rate", words=words, command=ask_again(ranking, key))
+    words += "" if ranking.candidates.vat else "; prices are before VAT: --buy-in counts it"
+    return Doubt("rate", words, ask_again(ranking, key))
 
 
-def asked_for(ranking: Ranking, *, budget: bool = True) -> str:
-    """`` for $40,000 within 60 days on a 120 V 15 A circuit``; empty where no limit was set.
-    Without ``budget`` the rest of it."""
-    most, limit = budget_words(ranking.question), ranking.question.max_days
-    asked = f" for {most}" if budget and most is not None else ""
-    asked += "" if limit is None else f" within {counted_days(limit)}"
-    supply = ranking.candidates.supply
+def asked_for(ranking: Ranking) -> str:
+    """`` for $40,000 within 60 days on a 120 V 15 A circuit``; empty where no limit was set."""
+    question, supply = ranking.question, ranking.candidates.supply
+    asked = "" if question.budget_usd is None else f" for {_typed_words(question)}"
+    if question.budget_usd is not None and question.budget_typed is not None:
+        asked += f" ({usd_whole(question.budget_usd)})"
+    asked += "" if question.max_days is None else f" within {counted_days(question.max_days)}"
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
 
 
-def headline(candidates: Candidates, question: Question, prices: str) -> str:
+def headline(ranking: Ranking, prices: str) -> str:
     """The question in one line."""
+    candidates, question = ranking.candidates, ranking.question
     words = [candidates.model.name]
-    words.append(f"budget {budget_words(question)}" if question.budget_usd else "any budget")
+    words.append(
+        "any budget" if question.budget_usd is None else f"budget {_typed_words(question)}"
+    )
     if question.max_days is not None:
         words.append(f"at most {days_exact(question.max_days)} days")
     words += [RULE_WORDS[question.rule], f"prices {prices}", f"{candidates.evidence} evidence"]
@@ -94,8 +75,8 @@ def headline(candidates: Candidates, question: Question, prices: str) -> str:
 
 
 def terms_words(terms: CostTerms) -> str:
-    """What owning is counted with: ``5 years of life at 100 % use, without electricity``."""
-    words = f"{terms.lifetime_years:g} years of life at {percent(terms.utilisation)} use, "
+    """What owning is counted with: ``5 years at 100 % use, without electricity``."""
+    words = f"{terms.lifetime_years:g} years at {percent(terms.utilisation)} use, "
     if not terms.electricity_usd_per_kwh:
         return f"{words}without electricity"
     return f"{words}${terms.electricity_usd_per_kwh:g} a kWh at PUE {terms.pue:g}"
@@ -104,31 +85,41 @@ def terms_words(terms: CostTerms) -> str:
 def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> str:
     """The command that asks the question again, with another ``budget`` or limit of ``days``."""
     question = ranking.question
-    usd, limit = question.budget_usd, question.max_days
+    usd, limit, supply = question.budget_usd, question.max_days, key.supply
     asked = {
         "budget": None if usd is None else f"{usd.normalize():f}",
         "days": None if limit is None else plain(limit, 6),
         **changed,
     }
     command = f"advisor rank --model {quoted(ranking.candidates.model.recipe_id)}"
-    command += "" if asked["budget"] is None else f" --budget {asked['budget']}"
-    command += "" if asked["days"] is None else f" --max-days {asked['days']}"
-    command += "" if question.rule == "days" else f" --by {question.rule}"
+    command += _flags(
+        budget=asked["budget"],
+        max_days=asked["days"],
+        by=None if question.rule == "days" else question.rule,
+    )
     command += stated_terms(question.terms)
-    if key.gpu_ids is not None:
-        command += f" --gpus {quoted(','.join(sorted(key.gpu_ids)))}"
-    if key.software != "ours":
-        command += f" --software {key.software}"
-    if key.buy_in is not None:
-        command += f" --buy-in {key.buy_in}"
-    if key.supply is not None:
-        command += f" --circuit {key.supply.volts}V/{key.supply.breaker_a}A"
-    if key.network is not None:
-        command += f" --nodes 2 --fabric {key.network}"
+    command += _flags(
+        gpus=None if key.gpu_ids is None else quoted(",".join(sorted(key.gpu_ids))),
+        software=None if key.software == "ours" else key.software,
+        buy_in=key.buy_in,
+        circuit=None if supply is None else f"{supply.volts}V/{supply.breaker_a}A",
+        nodes=None if key.network is None else "2",
+        fabric=key.network,
+    )
     return command + prices_and_evidence(key)
 
 
 def prices_and_evidence(key: CandidatesKey) -> str:
     """The flags of the prices and the evidence, where they are not the usual ones."""
-    words = "" if key.prices == "latest" else f" --prices {key.prices}"
-    return words if key.evidence == "sound" else f"{words} --evidence {key.evidence}"
+    return _flags(
+        prices=None if key.prices == "latest" else f"{key.prices}",
+        evidence=None if key.evidence == "sound" else key.evidence,
+    )
+
+
+def _flags(**values: str | None) -> str:
+    return "".join(
+        f" --{name.replace('_', '-')} {value}"
+        for name, value in values.items()
+        if value is not None
+    )

@@ -13,6 +13,7 @@ from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
 from advisor.answers.ranking.buying_sentence import Verdict
+from advisor.answers.ranking.question_words import terms_words
 from advisor.answers.wording import TimeUnit, estimate_mark, percent_words, rank_words, time_unit
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability
@@ -40,21 +41,16 @@ NOT_SOLD: dict[Availability, str] = {
 
 
 def rank_answer(
-    ranking: Ranking,
-    rentals: Iterable[Rental] = (),
-    key: CandidatesKey | None = None,
-    *,
-    width: int = WIDTH,
+    ranking: Ranking, rentals: Iterable[Rental], key: CandidatesKey, *, width: int = WIDTH
 ) -> str:
     """The answer, the best rows, and what to do next, each with its command."""
-    width = max(width, NARROWEST)
-    rentals = tuple(rentals)
-    blocks = [fill(Verdict(ranking, rentals).sentence, width)]
+    width, found = max(width, NARROWEST), Verdict(ranking, rentals)
+    blocks = [fill(found.sentence, width)]
     if ranking.table:
         lines = table_lines(ranking, range(min(len(ranking.table), MOST_ROWS)), width)
-        blocks.append("\n".join([*lines, *fill(_foot(ranking), width).splitlines()]))
-    steps = steps_of(ranking, rentals, key)[:MOST_SHOWN]
-    return "\n\n".join([*blocks, *doubt_block(steps_title(ranking), steps, width)])
+        blocks.append("\n".join([*lines, fill(_foot(ranking), width)]))
+    steps = steps_of(found, key)[:MOST_SHOWN]
+    return "\n\n".join([*blocks, *doubt_block(steps_title(found), steps, width)])
 
 
 class _Column(NamedTuple):
@@ -79,10 +75,7 @@ def table_lines(ranking: Ranking, places: Sequence[int], width: int) -> list[str
     columns = [
         _Column("", [rank_words(row) for row in rows]),
         _Column("GPUs", [gpus_words(row.build) for row in rows], right=False),
-        _Column(
-            f"{unit.word}s",
-            [time_figure(row, unit) for row in rows],
-        ),
+        _Column(f"{unit.word}s", [time_figure(row, unit) for row in rows]),
     ]
     if limit is not None:
         chances = [ranking.chance(ranking.table[place][0]) or 0.0 for place in places]
@@ -140,6 +133,8 @@ def price_interval_words(row: RankedRow) -> str:
 
 def sold_as(ranking: Ranking, place: int, row: RankedRow, room: int) -> str:
     """``Kiebel workstation, 7 offers``; why it cannot be ordered where that is so."""
+    if row.build.host_owned:
+        return "yours"
     offers = len(ranking.table[place])
     count = f", {counted(offers, 'offer')}" if offers > 1 else ""
     if row.availability in NOT_SOLD:
@@ -157,5 +152,7 @@ def _foot(ranking: Ranking) -> str:
         words += f" {MOST_ROWS} of {len(ranking.table)} rows are shown."
     if ranking.candidates.buy_in is not None:
         words += f" Bought in {ranking.candidates.buy_in}: freight and import are not counted."
-    offers = counted(len(ranking), "offer")
-    return f"{words} {offers} fit; all of them, and why others do not: --details"
+    if ranking.question.max_days is None:
+        words += f" A run: its share of {terms_words(ranking.question.terms)}."
+    fit = f"{counted(len(ranking), 'offer')} fit{'s' if len(ranking) == 1 else ''}"
+    return f"{words} {fit}; all of them, and why others do not: --details"

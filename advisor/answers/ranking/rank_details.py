@@ -43,11 +43,8 @@ def ranking_text(
     width: int,
 ) -> str:
     """The whole answer for a person: rows, offers, what to do, what is left out, the sources."""
-    candidates, rows = answer.candidates, answer.rows()
-    blocks = [
-        fill(Verdict(answer, rentals).sentence, width),
-        fill(headline(candidates, answer.question, str(key.prices)), width),
-    ]
+    candidates, rows, found = answer.candidates, answer.rows(), Verdict(answer, rentals)
+    blocks = [fill(found.sentence, width), fill(headline(answer, str(key.prices)), width)]
     if rows:
         blocks.append("\n".join(table_lines(answer, range(len(answer.table)), width)))
         meanings = [
@@ -64,7 +61,7 @@ def ranking_text(
         blocks.append(_offers(answer, rows, width))
     counts = count_words(len(answer), len(candidates.builds), answer.excluded_counts)
     blocks.append(fill(counts, width))
-    blocks += doubt_block(steps_title(answer), steps_of(answer, rentals, key), width)
+    blocks += doubt_block(steps_title(found), steps_of(found, key), width)
     grounds = dict.fromkeys(_ground(candidates.model, row) for row in rows)
     blocks += _listed("What the times rest on, and the settings:", grounds, width)
     by_reason: dict[str, list[ExcludedRow]] = {}

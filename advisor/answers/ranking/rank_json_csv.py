@@ -12,7 +12,6 @@ from advisor.answers.measure_commands import measure_build
 from advisor.answers.price_facts import machine_object, price_objects
 from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.buying_sentence import Verdict, days_of
-from advisor.answers.ranking.question_words import typed_object
 from advisor.answers.wording import (
     is_own_price,
     price_day,
@@ -35,14 +34,12 @@ from price_catalog.model import Rental
 
 def ranked_object(row: RankedRow) -> dict[str, Any]:
     """One ranked build as the JSON of `advisor rank` has it."""
-    time, today = row.time, date.today()
+    time, today, build = row.time, date.today(), row.build
+    gpu, host = row.gpu_quote, row.host_quote
     return {
         "rank": row.rank,
         "group": row.group,
-        "gpu": row.build.gpu.name,
-        "gpu_count": row.build.gpu_count,
-        "machines": row.build.machines,
-        "host": row.build.host.name,
+        **_build_object(build),
         "overall_cost_usd": row.overall_cost_usd,
         "price_low_usd": row.price_low_usd,
         "price_high_usd": row.price_high_usd,
@@ -73,26 +70,23 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "implied_mfu": time.implied_mfu,
         "verdict": time.verdict,
         "verdict_reason": time.verdict_reason,
-        "price_dates": {"gpu": row.gpu_quote.quoted_on, "host": row.host_quote.quoted_on},
-        "price_marks": {
-            "gpu": price_marks(row, row.gpu_quote, today),
-            "host": price_marks(row, row.host_quote, today),
-        },
-        "gpus_owned": row.build.gpus_owned,
-        "whole_server": row.build.host.gpu_id is not None,
-        "power_limit_w": None if row.build.limit is None else row.build.limit.watts,
-        "own_machine": row.build.host.is_own_quote,
-        "own_price": is_own_price(row.gpu_quote) or is_own_price(row.host_quote),
+        "price_dates": {"gpu": gpu.quoted_on, "host": host.quoted_on},
+        "price_marks": {"gpu": price_marks(row, gpu, today), "host": price_marks(row, host, today)},
+        "gpus_owned": build.gpus_owned,
+        "whole_server": build.host.gpu_id is not None,
+        "power_limit_w": None if build.limit is None else build.limit.watts,
+        "own_machine": build.host.is_own_quote,
+        "own_price": is_own_price(gpu) or is_own_price(host),
         "prices": {
-            "gpu_usd": row.gpu_quote.price_usd,
-            "gpu_vendor": row.gpu_quote.vendor,
-            "gpu_kind": row.gpu_quote.kind,
-            "host_usd": row.host_quote.price_usd,
-            "host_vendor": row.host_quote.vendor,
-            "host_kind": row.host_quote.kind,
+            "gpu_usd": gpu.price_usd,
+            "gpu_vendor": gpu.vendor,
+            "gpu_kind": gpu.kind,
+            "host_usd": host.price_usd,
+            "host_vendor": host.vendor,
+            "host_kind": host.kind,
         },
         "prices_told": price_objects(row, today),
-        "machine": machine_object(row.build),
+        "machine": machine_object(build),
         "on_pareto_front": row.on_pareto_front,
         "tied_with": row.tied_with,
         "availability": row.availability,
@@ -125,10 +119,7 @@ def excluded_object(row: ExcludedRow, *, replaced_time: bool = False) -> dict[st
     """One left-out build as the JSON of `advisor rank` has it; or, with ``replaced_time``, a
     published time that an estimate stands in for: its build is counted elsewhere."""
     return {
-        "gpu": row.build.gpu.name,
-        "gpu_count": row.build.gpu_count,
-        "machines": row.build.machines,
-        "host": row.build.host.name,
+        **_build_object(row.build),
         "own_machine": row.build.host.is_own_quote,
         "reason": row.reason,
         "detail": row.detail,
@@ -175,33 +166,29 @@ def verdict_object(
     ranking: Ranking, rentals: Sequence[Rental], key: CandidatesKey
 ) -> dict[str, Any]:
     """The first line of the answer and what it rests on, for a script; exact figures."""
-    said, today, candidates = Verdict(ranking, rentals), date.today(), ranking.candidates
-    left_out, row = ranking.excluded_counts, said.first
-    found: dict[str, Any] = {
-        "sentence": said.sentence,
-        "build": None,
-        "price": None,
-        "days": None,
-        "chance_within_limit": None if said.chance is None else round(said.chance, 3),
-        "chance_within_budget": None
-        if said.budget_chance is None
-        else round(said.budget_chance, 3),
-        "ties": [_build_object(candidates.builds[i]) for i in said.as_good],
-        "more_money": _priced_object(candidates, said.more_money),
-        "nearest_in_time": _priced_object(candidates, said.in_time),
-        "nearest_in_budget": _priced_object(candidates, said.in_budget),
+    found, candidates = Verdict(ranking, rentals), ranking.candidates
+    left_out = ranking.excluded_counts
+    return {
+        "sentence": found.sentence,
+        **_first_object(found.first),
+        "chance_within_limit": _rounded(found.chance),
+        "chance_within_budget": _rounded(found.budget_chance),
+        "ties": [_build_object(candidates.builds[i]) for i in found.as_good],
+        "more_money": _priced_object(candidates, found.more_money),
+        "nearest_in_time": _priced_object(candidates, found.in_time),
+        "nearest_in_budget": _priced_object(candidates, found.in_budget),
         "rent": None
-        if said.rent is None
+        if found.rent is None
         else {
-            **_build_object(candidates.builds[said.rent[1]], host=False),
-            "usd_a_run": said.rent[0].quantize(CENT),
-            "training_days": candidates.days[said.rent[1]],
+            **_build_object(candidates.builds[found.rent[1]], host=False),
+            "usd_a_run": found.rent[0].quantize(CENT),
+            "training_days": candidates.days[found.rent[1]],
         },
         "rent_first_usd_a_run": None
-        if said.rent_first is None
-        else said.rent_first.rent_per_experiment_usd.quantize(CENT),
+        if found.rent_first is None
+        else found.rent_first.rent_per_experiment_usd.quantize(CENT),
         "measure": _measure_object(ranking),
-        "doubts": doubt_objects(steps_of(ranking, rentals, key)),
+        "doubts": doubt_objects(steps_of(found, key)),
         "totals": {
             "builds": len(candidates.builds),
             "rows": len(ranking.table),
@@ -211,26 +198,36 @@ def verdict_object(
             "published_times_replaced": len(ranking.refused),
         },
     }
-    if row is not None:
-        day = price_day(row)
-        found["build"] = _build_object(row.build)
-        found["price"] = {
+
+
+def _rounded(chance: float | None) -> float | None:
+    return None if chance is None else round(chance, 3)
+
+
+def _first_object(row: RankedRow | None) -> dict[str, Any]:
+    """The first row's build, price and days; each None where there is none."""
+    if row is None:
+        return {"build": None, "price": None, "days": None}
+    day = price_day(row)
+    return {
+        "build": _build_object(row.build),
+        "price": {
             "usd": row.overall_cost_usd,
             "low_usd": row.price_low_usd,
             "high_usd": row.price_high_usd,
             "date": day,
-            "age_days": (today - day).days,
+            "age_days": (date.today() - day).days,
             "vendor": row.host_quote.vendor,
             "kind": row.host_quote.kind,
             "availability": row.availability,
-        }
-        found["days"] = {
+        },
+        "days": {
             "training_days": row.training_days,
             "low": row.training_days_low,
             "high": row.training_days_high,
             "basis": row.time.basis,
-        }
-    return found
+        },
+    }
 
 
 def _build_object(build: Build, *, host: bool = True) -> dict[str, Any]:
@@ -274,13 +271,21 @@ def ranking_object(
     by an estimate instead: ``replaced_time`` tells them apart. The other rows are the builds that
     the totals of the verdict count, each once.
     """
-    question, candidates = answer.question, answer.candidates
+    question, candidates, money = answer.question, answer.candidates, answer.question.budget_typed
     return {
         "verdict": verdict_object(answer, rentals, key),
         "model": candidates.model.recipe_id,
         "training": training_object(candidates.model),
         "budget_usd": question.budget_usd,
-        "budget_typed": typed_object(question),
+        "budget_typed": None
+        if money is None
+        else {
+            "amount": money.amount,
+            "currency": money.rate.code,
+            "usd_per_unit": money.rate.usd_per_unit,
+            "on": money.rate.on,
+            "source": money.rate.source,
+        },
         "max_days": question.max_days,
         "rule": question.rule,
         "order": answer.order_words,

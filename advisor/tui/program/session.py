@@ -39,7 +39,6 @@ WAY_KEYS = {
     "evidence": "Press l",
     "gpus": "Press g",
     "model": "Press U",
-    "precision": "Press U",
 }
 """Where no build answers: which key helps."""
 
@@ -263,7 +262,7 @@ class RankingSession(Inputs):
             return "No machine has these GPUs: press g and change the filter."
         from advisor.answers.ranking.before_you_order import HELP_TITLE, steps_of  # late: rare
 
-        helps = steps_of(self.answer.ranking, self.rentals, self.asked.key)
+        helps = steps_of(Verdict(self.answer.ranking, self.rentals), self.asked.key)
         keyed = [f"{WAY_KEYS.get(each.about, 'Or')}: {each.words}" for each in helps]
         return "\n".join((f"{HELP_TITLE}:", *keyed)) if helps else "Press x for the reasons."
 

@@ -61,13 +61,12 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: s
     from advisor.answers.ranking.question_words import headline
 
     ranking = answer.ranking
-    question, candidates = ranking.question, ranking.candidates
     cents = answer.ranking.budget_cents if not answer.is_by_run else None
     rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
     return cost_time_figure(
         plot_data(answer),
         sentence,
-        f"{headline(candidates, question, rule)} · {date.today():%d %B %Y}",
+        f"{headline(ranking, rule)} · {date.today():%d %B %Y}",
         form,
         budget_usd=None if cents is None else cents / 100,
         max_time=time_limit(answer),
