@@ -9,7 +9,7 @@ from advisor.costs.amount_words import days_exact, days_rounded
 from advisor.costs.price_book import add_command
 from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.question import Question
-from advisor.ranking.times import BestTime, Model
+from advisor.ranking.times import BestTime
 from price_catalog.builds import Build
 from price_catalog.model import Gpu
 
