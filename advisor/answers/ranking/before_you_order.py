@@ -232,7 +232,7 @@ def _helps(found: Verdict, key: CandidatesKey) -> list[Doubt]:
     """Where no build answers: a price, more money, more days, or renting."""
     ranking, candidates, said = found.ranking, found.candidates, list[Doubt]()
 
-    def again(about: str, words: str, key: CandidatesKey = key, **changed: str | None) -> None:
+    def again(about: str, words: str, key: CandidatesKey = key, /, **changed: str | None) -> None:
         said.append(Doubt(about, words, ask_again(ranking, key, **changed)))
 
     if candidates.uncounted is not None:
