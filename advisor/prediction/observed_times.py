@@ -11,11 +11,11 @@ from advisor.prediction.physics.chip import Chip, chip_of, gpu_type
 from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option, Software
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.settings.paper_space import STAGES
 from bench_runner.settings.settings_tried import ROUND_LENGTH
 from price_catalog.load import load_catalog
 
-SECONDS_PER_DAY = 86_400.0
 REFERENCE = "reference"
 PAPER = "paper"
 Key = tuple[object, ...]

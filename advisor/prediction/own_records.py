@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.distance import reach_of
@@ -185,7 +186,13 @@ def fit_with(records: Sequence[Measurement], own: Sequence[OwnModel] = ()) -> Fi
 
 def shipped_without(own: Sequence[OwnModel]) -> list[dict[str, Any]]:
     """The predictions of the shipped fit for `shipped_recipes`."""
-    return shipped_rows(shipped_recipes(own), load_catalog().gpus, load_published())
+    return _shipped_rows(tuple(recipe.recipe_id for recipe in shipped_recipes(own)))
+
+
+@lru_cache(maxsize=1)  # records of a user's own may ask for them again and again
+def _shipped_rows(names: tuple[str, ...]) -> list[dict[str, Any]]:
+    recipes = [recipe for recipe in load_recipes() if recipe.recipe_id in names]
+    return shipped_rows(recipes, load_catalog().gpus, load_published())
 
 
 def shipped_recipes(own: Sequence[OwnModel]) -> list[Recipe]:

@@ -27,6 +27,7 @@ from advisor.typed_input import shown
 from bench_runner.own_command.kernel_kinds import KINDS, PRODUCTS
 from bench_runner.own_command.own_run import OwnRun
 from bench_runner.records.record_checks import is_name
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.typed_numbers import NORMAL_90, percent, plain
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from price_catalog.model import Gpu
 
 FAMILY = "own"
-SECONDS_PER_DAY = 86_400.0
 MOST_STEPS = 10**12
 _LARGEST = 1e15
 SOURCE_ID = "prediction"

@@ -33,6 +33,7 @@ from advisor.ranking.fabric import Link, doubt
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.settings.paper_space import accumulation_steps, even_batch
 from bench_runner.settings.settings_tried import Kernels, with_kernels
 from bench_runner.typed_numbers import NORMAL_90
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-SECONDS_PER_DAY = 86_400.0
 BLOCK = 8192
 """Pairs that are computed together: few enough for their columns to stay in the cache."""
 MEASURED_GPUS = 64.0

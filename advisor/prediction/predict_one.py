@@ -26,6 +26,7 @@ from advisor.ranking.fabric import Fabric, fabric_words, link_of
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.settings.paper_space import even_batch, fast_search
 from bench_runner.typed_numbers import count_words, percent, plain
 
@@ -37,7 +38,6 @@ MOST_GPUS = 1024
 """The evidence has no larger training; above 64 each doubling widens the interval."""
 METHODS = ("naive", "free-lunch", "paper", "optimal")
 """``optimal`` is the best of the settings that we write out, ``paper`` of the paper's."""
-SECONDS_PER_DAY = 86_400.0
 _LARGER = (2, 3, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 """Numbers of GPUs that are tried where a model does not fit on fewer."""
 _TRIED = {

@@ -84,24 +84,11 @@ def prediction_source(fitted: Fitted) -> Source:
     )
 
 
-_kept: tuple[tuple[Any, ...], list[dict[str, Any]]] | None = None
-
-
 def shipped_rows(
     recipes: Sequence[Recipe], gpus: Sequence[Gpu], published: Iterable[Measurement]
 ) -> list[dict[str, Any]]:
-    """The `predicted_rows` of the shipped fit, with what was published.
-
-    Each record, model and machine of a user's own asks for them again, and they take most of the
-    time that it then takes: what was last asked, and its answer, are kept.
-    """
-    global _kept
-    fitted, measured = shipped_fit(), own_cells(published, gpus)
-    asked = (fitted, [*recipes], [*gpus], measured)
-    kept = _kept
-    if kept is None or kept[0] != asked:
-        kept = _kept = (asked, predicted_rows(fitted, recipes, gpus, measured=measured))
-    return [dict(row) for row in kept[1]]
+    """The `predicted_rows` of the shipped fit, with what was published."""
+    return predicted_rows(shipped_fit(), recipes, gpus, measured=own_cells(published, gpus))
 
 
 def predicted_rows(

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.prediction.observed_times import SECONDS_PER_DAY, Observation
+from advisor.prediction.observed_times import Observation
+from bench_runner.records.timing import SECONDS_PER_DAY
 from tools.fit.held_out import (
     folds,
     hold_out,

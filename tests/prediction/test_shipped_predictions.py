@@ -11,19 +11,12 @@ import numpy as np
 import pytest
 
 from advisor.cli.main import main
-from advisor.prediction import shipped_predictions
 from advisor.prediction.fitted import VERSION
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.predict_many import Asked, fastest_of, predict_many
-from advisor.prediction.shipped_predictions import (
-    own_cells,
-    predicted_rows,
-    shipped_fit,
-    shipped_rows,
-)
+from advisor.prediction.shipped_predictions import predicted_rows, shipped_fit
 from bench_runner.recipes import load_recipes
-from bench_runner.records.published import load_published
 from price_catalog.load import load_catalog
 from tools.fit.refit import fingerprint
 from tools.fit.shipped_evidence import load_evidence
@@ -129,23 +122,3 @@ def test_predictions_are_told_apart_by_what_they_do_not_share(
     first, *others = ranked
     tied = {row["gpu"] for row in others if row["tied_with"] == 1}
     assert {first["gpu"], *tied} == {"RTX PRO 6000 Blackwell", "RTX 5090"}
-
-
-def test_what_follows_from_the_text_is_computed_once_and_anew_where_that_differs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    recipes, published = load_recipes()[:2], load_published()
-    gpus = [gpu for gpu in load_catalog().gpus if gpu.gpu_id in ("rtx-4090", "h200-sxm-141gb")]
-    monkeypatch.setattr(shipped_predictions, "_kept", None)
-    first = shipped_rows(recipes, gpus, published)
-    first[0]["reason"] = "changed by who asked"
-    expected = predicted_rows(shipped_fit(), recipes, gpus, measured=own_cells(published, gpus))
-    asked: list[int] = []
-    monkeypatch.setattr(
-        shipped_predictions,
-        "predicted_rows",
-        lambda *given, **named: asked.append(1) or predicted_rows(*given, **named),
-    )
-    assert shipped_rows(recipes, gpus, published) == expected and not asked
-    slower = [replace(gpu, memory_bandwidth_gb_s=100.0) for gpu in gpus]
-    assert shipped_rows(recipes, slower, published) != expected and asked == [1]

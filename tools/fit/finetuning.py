@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Ask, train, untrained
-from advisor.prediction.observed_times import SECONDS_PER_DAY, chips_by_name
+from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.memory import SOFTWARE, Wanted
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import shipped_fit
 from advisor.ranking.fine_tuning import TRAINS, FineTuning
 from bench_runner.models.model_types import model_types
 from bench_runner.records.measurement import one_of
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.typed_numbers import percent
 from tools.fit.public_speeds import EVIDENCE_FOLDER
 

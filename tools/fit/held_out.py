@@ -13,11 +13,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.observed_times import PAPER, REFERENCE, SECONDS_PER_DAY, Observation
+from advisor.prediction.observed_times import PAPER, REFERENCE, Observation
 from advisor.prediction.physics.chip import gpu_type
 from advisor.prediction.physics.memory import Wanted
 from advisor.prediction.predict_many import Asked, days_of, other_software, predict_many
 from bench_runner.recipes import IMAGE_FAMILIES
+from bench_runner.records.timing import SECONDS_PER_DAY
 from tools.fit.refit import fitted_from
 
 HANDS = 8

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import (
     PAPER,
-    SECONDS_PER_DAY,
     Observation,
     chips_by_name,
     option_of,
@@ -17,6 +16,7 @@ from advisor.prediction.physics.chip import Chip
 from bench_runner.recipes import load_recipes
 from bench_runner.records.measurement import Measurement
 from bench_runner.records.published import load_published
+from bench_runner.records.timing import SECONDS_PER_DAY
 from tools.fit.public_speeds import EVIDENCE_FOLDER, from_images, from_throughput
 
 PAPER_SOURCES = ("paper-table1", "paper-table4")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from advisor.prediction.own_training import waits_words
 from advisor.tables.plain_values import fill
 from bench_runner.own_command.kernel_kinds import PRODUCTS
+from bench_runner.records.timing import SECONDS_PER_DAY
 from bench_runner.typed_numbers import percent, plain
 
 if TYPE_CHECKING:
     from bench_runner.own_command.own_run import OwnRun
 
-DAY_S = 86_400.0
 _CALLED = {
     **{kind: f"matrix products, {kind.upper()}" for kind in PRODUCTS},
     "attention": "attention",
@@ -33,8 +33,8 @@ def own_run_sentence(run: OwnRun, steps: int | None) -> str:
     low, high = plain(run.step_s_low * 1e3), plain(run.step_s_high * 1e3)
     words = f"A step takes {plain(run.step_s * 1e3)} ms ({low}–{high}) on {where}: "
     if steps is None:
-        return words + f"{plain(DAY_S / run.step_s)} steps a day."
-    days = run.step_s * steps / DAY_S
+        return words + f"{plain(SECONDS_PER_DAY / run.step_s)} steps a day."
+    days = run.step_s * steps / SECONDS_PER_DAY
     long = f"{plain(days)} days" if days >= 1 else f"{plain(days * 24)} hours"
     return words + f"{steps:,} steps are {long}."
 
@@ -71,8 +71,8 @@ def own_run_object(run: OwnRun, steps: int | None) -> dict[str, Any]:
     return {
         "sentence": own_run_sentence(run, steps),
         "steps": steps,
-        "training_days": None if steps is None else run.step_s * steps / DAY_S,
-        "steps_a_day": DAY_S / run.step_s,
+        "training_days": None if steps is None else run.step_s * steps / SECONDS_PER_DAY,
+        "steps_a_day": SECONDS_PER_DAY / run.step_s,
         **asdict(run),
         "shares": {kind: seconds / run.step_s for kind, seconds in run.seconds.items()},
         "waits": None if run.gpu == "cpu" else waits_words(run),

@@ -73,10 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--checkpointing", metavar="YES", help="activation checkpointing: yes or no")
     add("--offloading", metavar="YES", help="optimiser states in host memory: yes or no")
     add("--software", default="ours", metavar="WHOSE", help="ours (default), plain or tuned")
-    add(
-        "--compiled", metavar="YES", help="of plain software: whether it is compiled (default: yes)"
-    )
-    add("--attention", metavar="A", help="of other software: fused (default) or eager")
     add("--details", action="store_true", help="what it rests on, too, and the settings")
     add_format(parser, csv=False)
     add(
@@ -129,11 +125,11 @@ def run_with(options: argparse.Namespace, load_fit: Callable[[], Fitted], store:
     if options.format == "json":
         from advisor.tables.plain_values import to_json
 
-        print(to_json(as_object(answer, name, commands.bench, commands.rank)))
+        print(to_json(as_object(answer, name, *commands)))
     else:
         answer = replace(answer, gpu=gpu.short_name)  # as the ranking's table has it
         how = {"details": options.details, "width": terminal_width()}
-        print(as_text(answer, name, commands.bench, commands.rank, **how))
+        print(as_text(answer, name, *commands, **how))
     return ANSWERED if answer.measured or answer.training_days is not None else NO_ANSWER
 
 
@@ -224,10 +220,8 @@ def _timed_elsewhere(
 
 
 def _of_timed(own: OwnTraining, gpu: Gpu) -> Commands:
-    return Commands(
-        bench=f"advisor bench --name {own.recipe_id} --steps {own.steps} -- COMMAND",
-        rank=f"advisor rank --model {own.recipe_id} --gpus {gpu.gpu_id}",
-    )
+    bench = f"advisor bench --name {own.recipe_id} --steps {own.steps} -- COMMAND"
+    return bench, f"advisor rank --model {own.recipe_id} --gpus {gpu.gpu_id}"
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:

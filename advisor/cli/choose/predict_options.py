@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
@@ -58,8 +58,6 @@ def wanted_settings(options: argparse.Namespace, count: int) -> Wanted:
         checkpointing=_yes(options.checkpointing, "--checkpointing"),
         offloading=_yes(options.offloading, "--offloading"),
         micro_batch_size=samples(options.micro_batch, "--micro-batch"),
-        compiled=_of_others(options, "compiled", _yes(options.compiled, "--compiled")),
-        fused=_of_others(options, "attention", _fused(options.attention)),
     )
 
 
@@ -91,19 +89,6 @@ def named_as_asked(answer: Prediction, sharding: str | None) -> Prediction:
     settings = replace(answer.settings, sharding=one_of(sharding, SHARDINGS, "sharding"))
     said = (*answer.assumptions, "FSDP as fast as ZeRO of the same stage")
     return replace(answer, settings=settings, assumptions=said)
-
-
-def _of_others(options: argparse.Namespace, name: str, value: bool | None) -> bool | None:
-    """What is said of other people's programs: ours is known."""
-    if value is not None and options.software == "ours":
-        raise InputError(f"--{name} is of other software: add --software plain")
-    return value
-
-
-def _fused(text: str | None) -> bool | None:
-    return (
-        None if text is None else parse_choice(text, ("fused", "eager"), "--attention") == "fused"
-    )
 
 
 def _yes(text: str | None, option: str) -> bool | None:
@@ -179,21 +164,16 @@ def samples(text: str | None, option: str) -> int | None:
     return None if text is None else parse_samples(text, option)
 
 
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """What to type next."""
-
-    bench: str
-    """To measure it; a model that only a file describes has to be kept first."""
-    rank: str | None
-    """To see which machines hold the GPU; None for a model that only a file, or what was typed
-    beside its name, describes."""
+Commands = tuple[str, str | None]
+"""To measure it, where a model that only a file describes has to be kept first; and to see which
+machines hold the GPU, None for a model that only a file, or what was typed beside its name,
+describes."""
 
 
 def commands_of(
     options: argparse.Namespace, target: Target, gpu_id: str, count: int, *, known: bool
 ) -> Commands:
-    """``known``: whether the model's name alone says what was asked."""
+    """What to type next. ``known``: whether the model's name alone says what was asked."""
     name: str | None = options.keep
     if name is None and known and target.recipe is not None:
         recipe_id = target.recipe.recipe_id
@@ -216,4 +196,4 @@ def commands_of(
             nodes = count // GPUS_A_MACHINE
         several = f" --nodes {nodes} --on slurm" if nodes is not None else ""
         bench = f"advisor bench --model {quoted(name)} --gpus {count}{several}"
-    return Commands(bench, rank)
+    return bench, rank
