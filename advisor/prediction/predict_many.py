@@ -180,7 +180,7 @@ def predict_many(asked: Asked) -> Predictions:
     singles, where = np.unique(workload_index * len(chips) + chip_index, return_inverse=True)
     rows = singles // len(chips)
     columns = table.columns(rows, singles % len(chips), np.ones_like(singles))
-    roomy = fastest(rows, replace(columns, memory_gib=np.full(len(rows), np.inf)))
+    roomy = fastest(rows, columns.replaced(memory_gib=np.full(len(rows), np.inf)))
     # What is sharded over several is nothing that one does.
     least = np.where(roomy.option >= 0, roomy.seconds, 0.0)[where] / counts + step.company
     seconds = np.where(counts > 1, np.maximum(step.seconds, least), step.seconds)

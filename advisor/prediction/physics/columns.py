@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from advisor.prediction.model.workload import Workload
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-    Flags = NDArray[np.bool_]
     Whole = NDArray[np.int64]
 
 GPUS_A_NODE = 8
@@ -37,112 +36,62 @@ _FLAGS: Mapping[str, Callable[[Workload], bool]] = {
     "bf16": lambda w: w.precision == "bf16",
     "fused": lambda w: w.fused_attention,
     "convnet": lambda w: w.family == "convnet",
+    # Without depthwise convolutions: norms and activations between.
     "plain_convnet": lambda w: w.family == "convnet" and not w.scan_elements,
+    # Without windows: no dropout, no rotated positions, no mask.
     "plain_transformer": lambda w: w.family == "vit" and not w.unlike,
+    # Which predicts words: a loss over a vocabulary.
     "text": lambda w: w.family in TEXT_FAMILIES,
     "fuses_loss": lambda w: w.family in TEXT_FAMILIES and w.fuses_loss,
 }
-"""Columns that follow from a workload; others are its fields, or the chip's."""
+"""Columns that follow from a workload."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """What memory.py and step_terms.py compute with: fields of a workload and of a chip, and what
-    follows from both. A rate that is not known is NaN."""
+    """What memory.py and step_terms.py compute with, one row a pair: numbers and flags of
+    `Workload` by their names, `_FLAGS`, and what follows from both, a rate that is not known as
+    NaN.
 
-    count: Floats
-    batch_size: Floats
-    tokens: Floats
-    parameters: Floats
-    layers: Floats
-    width: Floats
-    logit_width: Floats
-    linear_flops: Floats
-    convolution_flops: Floats
-    expert_flops: Floats
-    expert_products: Floats
-    unfilled_flops: Floats
-    attention_flops: Floats
-    layer_elements: Floats
-    logit_elements: Floats
-    score_elements: Floats
-    expert_elements: Floats
-    scan_elements: Floats
-    normed_pixels: Floats
-    grouped_elements: Floats
-    copied_elements: Floats
-    dropped_elements: Floats
-    dropped_scores: Floats
-    masked_share: Floats
-    labelled: Floats
-    frozen: Floats
-    frozen_bytes: Floats
-    adapter_elements: Floats
-    half: Flags
-    bf16: Flags
-    causal: Flags
-    fused: Flags
-    always_fused: Flags
-    opens: Flags
-    layered: Flags
-    compiles: Flags
-    checkpoints: Flags
-    convnet: Flags
-    plain_transformer: Flags
-    """A vision transformer without windows: no dropout, no rotated positions, no mask."""
-    wide_scores: Flags
-    """Attention's scores in FP32, where no fused kernel computes them."""
-    plain_convnet: Flags
-    """A convolutional network without depthwise convolutions: norms and activations between."""
-    text: Flags
-    """Whether it predicts words: a loss over a vocabulary."""
-    fuses_loss: Flags
-    """Whether that can be fused with the last linear layer."""
-    half_rate: Flags
-    large_cache: Flags
-    tensor_memory: Flags
-    memory_gib: Floats
-    bandwidth: Floats
-    """Bytes a second that kernels reach (`reached_bandwidth`)."""
-    layer_bandwidth: Floats
-    """The same for what one layer hands to the next: where a large cache holds much of it, as the
-    clock of the chip goes."""
-    peak: Floats
-    """FLOP a second with free-lunch settings."""
-    naive_peak: Floats
-    fp32_peak: Floats
-    """FLOP a second in FP32, at the clock that the power leaves."""
-    load_rate: Floats
-    """FLOP a second in FP32 of 64 lanes a multiprocessor, at the clock that the power leaves."""
-    tap_rate: Floats
-    """The same for the taps of depthwise convolutions, which the load units feed."""
-    pcie: Floats
-    """Bytes a second, one way; so are the links."""
-    weight_bytes: Floats
-    """Bytes of a weight or an activation: 2 in half precision, else 4."""
-    share: Floats
-    """Samples of each GPU in an optimiser step."""
-    even_share: Floats
-    """The same of a batch that the GPUs share evenly, about as large."""
-    ring_s: Floats
-    """Seconds to reduce one byte a parameter over all GPUs, scattered and gathered in a ring."""
-    sweep_s: Floats
-    """Seconds to read one byte a parameter from the GPU's memory."""
-    wait: Floats
-    """Share of a step that several machines lose to each other."""
-    wire_s: Floats
-    """Seconds that exchanging one byte a parameter between machines adds to a step."""
+    Of the chip: `memory_gib`, `half_rate`, `large_cache`, `tensor_memory`. In bytes a second:
+    `bandwidth` that kernels reach (`reached_bandwidth`), `layer_bandwidth` the same for what one
+    layer hands to the next (where a large cache holds much of it, as the clock of the chip goes),
+    `pcie` one way. In FLOP a second at the clock that the power leaves: `peak` with free-lunch
+    settings, `naive_peak`, `fp32_peak`, `load_rate` of 64 lanes a multiprocessor in FP32,
+    `tap_rate` the same for the taps of depthwise convolutions, which the load units feed.
 
-    @property
-    def trained(self) -> Floats:
-        """Parameters that have gradients."""
-        return self.parameters - self.frozen
+    Of the training: `count` GPUs, `trained` parameters, `weight_bytes` of a weight or an activation
+    (2 in half precision, else 4), `share` samples of each GPU in an optimiser step, `even_share`
+    the same of a batch that the GPUs share evenly. In seconds for one byte a parameter: `ring_s` to
+    reduce it over all GPUs, scattered and gathered in a ring, `sweep_s` to read it from the GPU's
+    memory, `wire_s` what exchanging it between machines adds to a step. `wait` is the share of a
+    step that several machines lose to each other.
+    """
+
+    def __init__(self, **columns: Any) -> None:
+        self.__dict__.update(columns)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NDArray[Any]: ...
 
     def __len__(self) -> int:
         return len(self.count)
 
+    def replaced(self, **columns: Any) -> Columns:
+        """With other values in some columns."""
+        return Columns(**{**self.__dict__, **columns})
 
-_TYPES: Mapping[Any, type] = {"Floats": float, "Flags": bool}
+
+def _arrays(items: Sequence[Any], kind: type) -> dict[str, Any]:
+    """The numbers and flags of a record by their names, one entry an item."""
+    import numpy as np
+
+    types = {"int": float, "float": float, "float | None": float, "bool": bool}
+    return {
+        each.name: np.array([getattr(item, each.name) for item in items], types[str(each.type)])
+        for each in fields(kind)
+        if each.type in types
+    }
 
 
 class WorkloadTable:
@@ -151,18 +100,9 @@ class WorkloadTable:
     def __init__(self, workloads: Sequence[Workload], chips: Sequence[Chip]) -> None:
         import numpy as np
 
-        def fields_of(items: Sequence[Workload] | Sequence[Chip], kind: type) -> dict[str, Any]:
-            names = {each.name for each in fields(kind)} - _FLAGS.keys() - {"memory_gib"}
-            return {
-                each.name: np.array([getattr(item, each.name) for item in items], _TYPES[each.type])
-                for each in fields(Columns)
-                if each.name in names
-            }
-
-        self.of_workloads = fields_of(workloads, Workload) | {
-            name: np.array([flag(item) for item in workloads], dtype=bool)
-            for name, flag in _FLAGS.items()
-        }
+        self.workloads, self.chips = _arrays(workloads, Workload), _arrays(chips, Chip)
+        for name, flag in _FLAGS.items():
+            self.workloads[name] = np.array([flag(item) for item in workloads], dtype=bool)
         self.precision = np.array([PRECISIONS.index(item.precision) for item in workloads])
         self.peaks, self.naive_peaks = (
             np.array(
@@ -170,27 +110,9 @@ class WorkloadTable:
                 dtype=float,
             )
             * 1e12
-            * np.array([[chip.reach] for chip in chips])
+            * self.chips["reach"][:, None]
             for lunch in (True, False)
         )
-        self.clock = np.array([chip.reach for chip in chips])
-        self.layer_clock = np.array([chip.reach if chip.large_cache else 1.0 for chip in chips])
-        self.of_chips = fields_of(chips, Chip)
-        self.rates = np.array(
-            [
-                (
-                    item.memory_gib,
-                    item.bandwidth_gb_s,
-                    item.pcie_gb_s,
-                    item.group_gb_s,
-                    item.load_tflops,
-                    item.tap_tflops,
-                    item.fp32_tflops,
-                )
-                for item in chips
-            ],
-            dtype=float,
-        ).T
 
     def columns(
         self,
@@ -203,38 +125,39 @@ class WorkloadTable:
         the GPUs, and what joins them; None: machines of eight, of which nothing is said."""
         import numpy as np
 
-        rates = self.rates[:, chip_index]
-        precision = self.precision[workload_index]
-        named = {name: values[workload_index] for name, values in self.of_workloads.items()}
-        named |= {name: values[chip_index] for name, values in self.of_chips.items()}
-        count = counts.astype(float)
+        named = {name: values[workload_index] for name, values in self.workloads.items()}
+        chip = Columns(**{name: values[chip_index] for name, values in self.chips.items()})
+        count, precision = counts.astype(float), self.precision[workload_index]
         batch, parameters = named["batch_size"], named["parameters"]
-        load_rate = rates[4] * self.clock[chip_index] * 1e12
-        bandwidth = reached_bandwidth(rates[1] * 1e9, load_rate)
-        link = rates[3] * 1e9
+        load_rate = chip.load_tflops * chip.reach * 1e12
+        bandwidth = reached_bandwidth(chip.bandwidth_gb_s * 1e9, load_rate)
         machines = np.ceil(count / GPUS_A_NODE) if network is None else count * 0.0 + network[0]
         between = kept_scaling()
         joint = PORT_EACH if network is None else network[1]
         cost = between.direct_cost if joint.direct else between.tcp_cost
         return Columns(
+            **named,
             count=count,
-            memory_gib=rates[0],
+            trained=parameters - named["frozen"],
+            memory_gib=chip.memory_gib,
+            half_rate=chip.half_rate,
+            large_cache=chip.large_cache,
+            tensor_memory=chip.tensor_memory,
             bandwidth=bandwidth,
-            layer_bandwidth=bandwidth * self.layer_clock[chip_index],
+            layer_bandwidth=bandwidth * np.where(chip.large_cache, chip.reach, 1.0),
             peak=self.peaks[chip_index, precision],
             naive_peak=self.naive_peaks[chip_index, precision],
             load_rate=load_rate,
-            tap_rate=rates[5] * self.clock[chip_index] * 1e12,
-            fp32_peak=rates[6] * self.clock[chip_index] * 1e12,
-            pcie=rates[2] * 1e9,
+            tap_rate=chip.tap_tflops * chip.reach * 1e12,
+            fp32_peak=chip.fp32_tflops * chip.reach * 1e12,
+            pcie=chip.pcie_gb_s * 1e9,
             weight_bytes=np.where(named["half"], 2.0, 4.0),
             share=batch / count,
             even_share=_even_shares(batch, count),
-            ring_s=2.0 * (count - 1.0) / count * parameters / link,
+            ring_s=2.0 * (count - 1.0) / count * parameters / (chip.group_gb_s * 1e9),
             sweep_s=parameters / bandwidth,
             wait=between.wait * np.log2(machines),
             wire_s=2.0 * cost * (1.0 - 1.0 / machines) * parameters * 8.0 / (joint.gbit * 1e9),
-            **named,
         )
 
 
@@ -246,8 +169,7 @@ def reached_bandwidth(bandwidth: Floats, load_rate: Floats) -> Floats:
     fetched = load_rate * (CLOCK_BYTES / CLOCK_FLOPS)
     squared = (bandwidth / fetched) ** 2
     missed = np.sqrt(np.sqrt(1.0 + squared * squared))
-    result: Floats = bandwidth / np.where(np.isnan(fetched), 1.0, missed)
-    return result
+    return bandwidth / np.where(np.isnan(fetched), 1.0, missed)
 
 
 def _even_shares(batch: Floats, count: Floats) -> Floats:

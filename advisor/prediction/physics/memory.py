@@ -267,15 +267,13 @@ def memory_gib(option: Option, columns: Columns, costs: MemoryCosts, kept: Float
 
     static = static_bytes(option, columns, costs)
     most = np.maximum(static + kept, update_bytes(option, columns, static))
-    result: Floats = most / GIB + costs.fixed_gib
-    return result
+    return most / GIB + costs.fixed_gib
 
 
 def kernels_written(option: Option, columns: Columns) -> Flags:
     """Where a compiler writes the layers' kernels. DeepSpeed's are not, by the paper's
     settings."""
-    result: Flags = columns.compiles & (option.free_lunch and (option.stage == 0 or option.lean))
-    return result
+    return columns.compiles & (option.free_lunch and (option.stage == 0 or option.lean))
 
 
 def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats:
@@ -420,5 +418,4 @@ def room(
             host_gib_needed(option, columns.parameters, columns.count, half=False),
         )
         ok &= needed <= host_gib * columns.count
-    result: Floats = np.where(ok, (budget - static) / sample, 0.0)
-    return result
+    return np.where(ok, (budget - static) / sample, 0.0)

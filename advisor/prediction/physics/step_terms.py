@@ -83,8 +83,7 @@ simpler setting."""
 
 def fused_attention(columns: Columns, *, free_lunch: bool) -> Flags:
     """Where attention is one kernel."""
-    result: Flags = columns.fused & (columns.always_fused | free_lunch)
-    return result
+    return columns.fused & (columns.always_fused | free_lunch)
 
 
 def attention_squares(columns: Columns, fused: Flags) -> Floats:
@@ -94,8 +93,7 @@ def attention_squares(columns: Columns, fused: Flags) -> Floats:
 
     plain = np.where(columns.causal & fused, 0.5, 1.0)
     masked = columns.masked_share * fused
-    result: Floats = plain * (1.0 - masked) + MASK_COST * masked
-    return result
+    return plain * (1.0 - masked) + MASK_COST * masked
 
 
 def dropout_seconds(columns: Columns, fused: Flags, written: Flags) -> Floats:
