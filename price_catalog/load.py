@@ -28,6 +28,7 @@ from price_catalog.csv_table import (
 )
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
 from price_catalog.model import (
+    ITEM_KINDS,
     QUOTE_KINDS,
     RENTAL_KINDS,
     SOLD_HOST_KINDS,
@@ -42,7 +43,6 @@ from price_catalog.providers import provider_name
 
 CATALOG_FOLDER = Path(__file__).parent
 
-ITEM_KINDS = ("gpu", "host", "server", "part")
 GPU_COLUMNS = tuple(Gpu.__dataclass_fields__)
 HOST_COLUMNS = ("host_id", "name", "kind", "max_gpus")
 HOST_EXTRA_COLUMNS = tuple(

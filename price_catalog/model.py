@@ -45,6 +45,8 @@ HIGHEST_PRICE_USD = {
     "part": Decimal(500_000),
 }
 """Beyond these a price is a slip of the pen, a total for several, or another currency."""
+ITEM_KINDS = tuple(LOWEST_PRICE_USD)
+"""What a quote may be for."""
 
 
 class Source(NamedTuple):

@@ -7,49 +7,100 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from hashlib import blake2b
 from typing import NamedTuple
 
-from advisor.costs.own_quotes import COLUMNS, Column, Items, RowError, TypedRow, make_quote
+from advisor.costs.own_quotes import (
+    COLUMNS,
+    Column,
+    Items,
+    RowError,
+    TypedRow,
+    folded,
+    make_quote,
+)
 from advisor.typed_input import InputError, shown
 from bench_runner.typed_numbers import mistyped, read_amount, read_measure, read_whole
 from price_catalog.gpu_names import find_gpu, index_gpus, normalise
 from price_catalog.model import Gpu, Host, Quote
 
+Number = int | Decimal | Fraction
+
+
+def _figure(
+    least: Number,
+    most: Number,
+    words: str,
+    *units: str,
+    read: Callable[[str], Number | None] | None = None,
+) -> Callable[[str], float]:
+    """Reads a number of ``words``, behind which ``units`` may be written."""
+
+    def figure(text: str) -> float:
+        value = read_amount(text, units=units) if read is None else read(text)
+        if value is None or not least <= value <= most:
+            why = mistyped(text) if units else ""
+            raise ValueError(f"{shown(text)} {why or f'is not a number of {words}'}")
+        return float(value)
+
+    return figure
+
+
+def _short(most: int) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        text = " ".join(text.split())
+        if len(text) > most:
+            raise ValueError(f"is {len(text)} characters long: write at most {most}")
+        return text
+
+    return read
+
+
+def _gib(text: str) -> Number | None:
+    """A GB and a TB of memory are sold as GiB and TiB."""
+    return read_measure(text, "GiB")
+
+
+MAX_COUNT = 64
 MACHINE_TABLE = (
-    Column("machine", "Name", "NAME", "Exxact 8 x H200"),
+    Column("machine", "Name", "NAME", "Exxact 8 x H200", _short(80)),
     Column("gpu", "GPU", "GPU", "H200; empty: without"),
-    Column("count", "How many", "N", "8, or cards it takes"),
+    Column(
+        *("count", "How many", "N", "8, or cards it takes"),
+        _figure(1, MAX_COUNT, f"GPUs: write 1 to {MAX_COUNT}", read=read_whole),
+    ),
     Column("fits", "Takes cards", "GPUS", "A6000, L40S; no GPU"),
-    Column("watts", "Watts", "W", "at the wall: 10200"),
-    Column("rack_units", "Rack units", "U", "8; 0: on the floor"),
-    Column("host_memory", "Memory", "GIB", "1TiB"),
-    Column("links", "Links", "WORDS", "NVLink"),
-    Column("noise", "Noise dB(A)", "DBA", "50"),
-    Column("weight", "Weight kg", "KG", "45"),
+    Column(
+        *("watts", "Watts", "W", "at the wall: 10200"),
+        _figure(50, 200_000, "W at the wall, such as 10200", "watts", "w"),
+    ),
+    Column(
+        *("rack_units", "Rack units", "U", "8; 0: on the floor"),
+        _figure(0, 60, "rack units, such as 8, or 0 where it stands on the floor", "u"),
+    ),
+    Column(
+        *("host_memory", "Memory", "GIB", "1TiB"),
+        _figure(1, 65_536, "GiB of memory: write it like 512GB or 1TiB", read=_gib),
+    ),
+    Column("links", "Links", "WORDS", "NVLink", _short(200)),
+    Column(
+        *("noise", "Noise dB(A)", "DBA", "50"),
+        _figure(10, 130, "dB(A), such as 50", "db(a)", "dba", "db"),
+    ),
+    Column(
+        *("weight", "Weight kg", "KG", "45"),
+        _figure(Decimal("0.1"), 5_000, "kg, such as 45", "kg"),
+    ),
 )
 """What is said of the machine; the other columns are those of a quote."""
 MACHINE_COLUMNS = tuple(column.name for column in MACHINE_TABLE)
 QUOTE_COLUMNS = tuple(name for name in COLUMNS if name not in ("item", "item_kind", "corrects"))
 DEFAULT_KIND = "reseller-quote"
-MAX_NAME, MAX_LINKS, MAX_COUNT = 80, 200, 64
 _PREFIX = "machine:"
-
-
-_FIGURES: Mapping[str, tuple[int | Decimal, int, str, tuple[str, ...]]] = {
-    "count": (1, MAX_COUNT, f"GPUs: write 1 to {MAX_COUNT}", ()),
-    "watts": (50, 200_000, "W at the wall, such as 10200", ("watts", "w")),
-    "rack_units": (0, 60, "rack units, such as 8, or 0 where it stands on the floor", ("u",)),
-    "noise": (10, 130, "dB(A), such as 50", ("db(a)", "dba", "db")),
-    "weight": (Decimal("0.1"), 5_000, "kg, such as 45", ("kg",)),
-    "host_memory": (1, 65_536, "GiB of memory: write it like 512GB or 1TiB", ()),
-}
-"""The numbers of a machine: the least, the most, what it is a number of, and what may be written
-behind it."""
 
 
 class OwnMachine(NamedTuple):
@@ -64,24 +115,12 @@ def quoted(name: str) -> str:
     return f'"{name}"' if not set(name) & set('"$`\\!') else shlex.quote(name)
 
 
-def find_own(name: str, hosts: Iterable[Host]) -> Host | None:
-    """The machine of the user's that goes by this name, in any case."""
-    wanted = _folded(name)
-    own = (host for host in hosts if host.is_own_quote)
-    return next((host for host in own if _folded(host.name) == wanted), None)
-
-
-def _folded(name: str) -> str:
-    return " ".join(name.split()).casefold()
-
-
 def read_machine(
     cells: Mapping[str, str],
-    gpus: Sequence[Gpu],
-    hosts: Sequence[Host],
-    quote_ids: Iterable[str] = (),
+    items: Items,
     *,
     today: date,
+    row: int | None = None,
     replaces: Host | None = None,
     corrects: str = "",
 ) -> OwnMachine | list[RowError]:
@@ -89,52 +128,15 @@ def read_machine(
 
     ``replaces`` is the machine of the user's that this one corrects, ``corrects`` its quote.
     """
-    typed = TypedRow(cells, MACHINE_COLUMNS)
-    index = index_gpus(gpus)
-    gpu = typed.read("gpu", lambda text: find_gpu(text, index))
-    host = _host(typed, gpu, index, hosts, replaces)
-    quoted_cells = {name: cells.get(name, "") for name in QUOTE_COLUMNS}
-    quoted_cells["kind"] = quoted_cells["kind"].strip() or DEFAULT_KIND
-    # Prices are checked for a machine of its kind, also while the machine itself is not right.
-    stand_in = host or Host(
-        host_id=_PREFIX,
-        name=_PREFIX,
-        kind="server",
-        max_gpus=1,
-        parts=(),
-        gpu_id=None if gpu is None else gpu.gpu_id,
-    )
-    quoted_cells |= {"item": stand_in.host_id, "corrects": corrects}
-    quoted_cells["item_kind"] = "host" if stand_in.gpu_id is None else "server"
-    others = [other for other in hosts if other.host_id != stand_in.host_id]
-    quote = make_quote(quoted_cells, Items(gpus, [*others, stand_in], quote_ids), today=today)
-    problems = typed.problems + (quote if isinstance(quote, list) else [])
-    if problems or host is None or isinstance(quote, list):
-        return problems
-    return OwnMachine(host, quote)
-
-
-def _host(
-    typed: TypedRow,
-    gpu: Gpu | None,
-    index: Mapping[str, Gpu],
-    hosts: Sequence[Host],
-    replaces: Host | None,
-) -> Host | None:
-    """The machine; None where something is wrong."""
-    for column, how in (
-        ("machine", 'is empty: name the machine, as in "Exxact 8 x H200"'),
-        ("count", "is empty: say how many GPUs it has or takes, as in 8"),
-    ):
-        if not typed.cells[column]:
-            typed.wrong(column, how)
-    name = typed.read("machine", lambda text: _free_name(text, hosts, index, replaces))
-    supported = _fits(typed, index)
-    figures = {
-        name: typed.read(name, lambda text, name=name: _figure(name, text))  # type: ignore[misc]
-        for name in _FIGURES
-    }
-    count, watts, rack_units = figures["count"], figures["watts"], figures["rack_units"]
+    typed = TypedRow(cells, MACHINE_TABLE, row)
+    typed.need("machine", 'name the machine, as in "Exxact 8 x H200"')
+    typed.need("count", "say how many GPUs it has or takes, as in 8")
+    gpu = typed.read("gpu", lambda text: find_gpu(text, items.gpu_index))
+    said = typed.values()
+    if (name := said["machine"]) is not None:
+        typed.read("machine", lambda _: _check_free(name, items, replaces))
+    supported = _fits(typed, items)
+    count, watts = said["count"], said["watts"]
     if watts and count and gpu and watts < (gpu.tdp_w or 0) * count:
         typed.wrong(
             "watts",
@@ -142,65 +144,58 @@ def _host(
             f"{(gpu.tdp_w or 0) * count:,.0f} W: write what the whole machine draws at the wall, "
             "or leave it out",
         )
-    links = typed.read("links", lambda text: _short(text, MAX_LINKS))
-    if typed.problems or name is None or count is None:
-        return None
-    return Host(
-        host_id=_host_id(name, hosts) if replaces is None else replaces.host_id,
+    host_id = _host_id(name or "", items) if replaces is None else replaces.host_id
+    asked = {column: cells.get(column, "") for column in QUOTE_COLUMNS} | {"corrects": corrects}
+    asked["kind"] = asked["kind"].strip() or DEFAULT_KIND
+    # Prices are checked for a machine of its kind, also while the machine itself is not right.
+    item = ("host" if gpu is None else "server", host_id)
+    quote = make_quote(asked, items, today=today, row=row, item=item)
+    if typed.problems or isinstance(quote, list):
+        return typed.problems + (quote if isinstance(quote, list) else [])
+    host = Host(
+        host_id=host_id,
         name=name,
-        kind="desktop" if rack_units == 0 else "server",
+        kind="desktop" if said["rack_units"] == 0 else "server",
         max_gpus=int(count),
-        parts=(),
         gpu_id=None if gpu is None else gpu.gpu_id,
         supported=supported,
         wall_w=None if gpu is None else watts,
         base_w=watts if gpu is None else None,
-        rack_units=rack_units,
-        memory_gib=figures["host_memory"],
-        gpu_link=links,
-        noise_dba=figures["noise"],
-        weight_kg=figures["weight"],
+        rack_units=said["rack_units"],
+        memory_gib=said["host_memory"],
+        gpu_link=said["links"],
+        noise_dba=said["noise"],
+        weight_kg=said["weight"],
         origin="local",
     )
+    return OwnMachine(host, quote)
 
 
-def _short(text: str, most: int) -> str:
-    if len(text) > most:
-        raise ValueError(f"is {len(text)} characters long: write at most {most}")
-    return text
+def _check_free(name: str, items: Items, replaces: Host | None) -> None:
+    """Raises ValueError for a name that a GPU, a part or another machine has."""
+    held = items.hosts.get(folded(name))
+    of_another = held is not None and (replaces is None or held.host_id != replaces.host_id)
+    if of_another or name.casefold() in items.parts or normalise(name) in items.gpu_index:
+        own = items.own_machine(name)
+        how = f"add --item {quoted(name)}"
+        if own is not None:
+            how = f"correct --machine {quoted(own.name)}"
+        raise ValueError(
+            f"{shown(name)} is there already: choose another name, or price that with advisor "
+            f"prices {how}"
+        )
 
 
-def _free_name(
-    text: str, hosts: Sequence[Host], index: Mapping[str, Gpu], replaces: Host | None
-) -> str:
-    """A name that no GPU, part or other machine has."""
-    name = _short(" ".join(text.split()), MAX_NAME)
-    if replaces is not None and name.casefold() == replaces.name.casefold():
-        return name
-    taken = {part.detail.casefold() for host in hosts for part in host.parts}
-    for host in hosts:
-        if replaces is None or host.host_id != replaces.host_id:
-            taken |= {host.host_id.casefold(), host.name.casefold()}
-    if name.casefold() not in taken and normalise(name) not in index:
-        return name
-    own = find_own(name, hosts)
-    how = f"add --item {quoted(name)}" if own is None else f"correct --machine {quoted(own.name)}"
-    raise ValueError(
-        f"{shown(name)} is there already: choose another name, or price that with advisor prices "
-        f"{how}"
-    )
-
-
-def _host_id(name: str, hosts: Sequence[Host]) -> str:
+def _host_id(name: str, items: Items) -> str:
     """From the name; a machine that was once called so and renamed keeps its own."""
-    held, text = {host.host_id for host in hosts}, _folded(name)
+    text = folded(name)
     while True:
         text = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-        if f"{_PREFIX}{text}" not in held:
+        if f"{_PREFIX}{text}" not in items.hosts:
             return f"{_PREFIX}{text}"
 
 
-def _fits(typed: TypedRow, index: Mapping[str, Gpu]) -> tuple[str, ...]:
+def _fits(typed: TypedRow, items: Items) -> tuple[str, ...]:
     """The cards that a machine without GPUs takes."""
     text = typed.cells["fits"]
     if typed.cells["gpu"]:
@@ -213,7 +208,7 @@ def _fits(typed: TypedRow, index: Mapping[str, Gpu]) -> tuple[str, ...]:
             "is empty: name the GPU that it comes with, or, of a machine without GPUs, the "
             'cards that it takes as fits, as in "RTX 6000 Ada, A6000"',
         )
-    return typed.read("fits", lambda text: _cards(text, index)) or ()
+    return typed.read("fits", lambda text: _cards(text, items.gpu_index)) or ()
 
 
 def _cards(text: str, index: Mapping[str, Gpu]) -> tuple[str, ...]:
@@ -222,22 +217,6 @@ def _cards(text: str, index: Mapping[str, Gpu]) -> tuple[str, ...]:
         if not gpu.form_factor.startswith("PCIe"):
             raise ValueError(f"{gpu.name} is no card: it comes in whole machines, named as the GPU")
     return tuple(dict.fromkeys(gpu.gpu_id for gpu in found))
-
-
-def _figure(name: str, text: str) -> float:
-    """A number of a machine. Of memory a GB and a TB are sold as GiB and TiB."""
-    least, most, words, units = _FIGURES[name]
-    value: int | Decimal | Fraction | None
-    if name == "count":
-        value = read_whole(text)
-    elif name == "host_memory":
-        value = read_measure(text, "GiB")
-    else:
-        value = read_amount(text, units=units)
-    if value is None or not least <= value <= most:
-        why = mistyped(text) if units else None
-        raise ValueError(f"{shown(text)} {why or f'is not a number of {words}'}")
-    return float(value)
 
 
 def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:
@@ -261,13 +240,10 @@ def machine_cells(host: Host, gpus: Iterable[Gpu]) -> dict[str, str]:
     }
 
 
-MAX_OWNED = 64
-
-
 def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
     """A machine that the user has, from ``2 x A6000``. Raises InputError."""
     match = re.fullmatch(r"\s*(\d{1,3})\s*[x×*]\s*(\S.*?)\s*", text, re.ASCII | re.IGNORECASE)
-    if match is None or not 1 <= int(match[1]) <= MAX_OWNED:
+    if match is None or not 1 <= int(match[1]) <= MAX_COUNT:
         raise InputError(f"{shown(text)} is no machine: write it like 2 x A6000")
     try:
         gpu = find_gpu(match[2], index_gpus(gpus))
@@ -279,7 +255,6 @@ def own_machine(text: str, gpus: tuple[Gpu, ...]) -> Host:
         name=f"your {count} × {gpu.name}",
         kind="owned",
         max_gpus=count,
-        parts=(),
         gpu_id=gpu.gpu_id,
         origin="local",
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
 from hashlib import blake2b
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.tables.table_formats import unguarded
@@ -23,60 +23,17 @@ from price_catalog.currencies import (
 from price_catalog.gpu_names import find_gpu, index_gpus
 from price_catalog.model import (
     HIGHEST_PRICE_USD,
+    ITEM_KINDS,
     LOWEST_PRICE_USD,
+    QUOTE_KINDS,
     Gpu,
     Host,
     Quote,
-    QuoteKind,
     Source,
 )
 
-T = TypeVar("T")
-W = TypeVar("W", bound=str)
-
-
-class Column(NamedTuple):
-    """One value of a quote or of a machine: a column of a file, a flag, a field of a form."""
-
-    name: str
-    label: str
-    """Before the field of a form."""
-    word: str
-    """What stands for its value in the help of the flag."""
-    hint: str
-    """What to write."""
-
-
-QUOTE_TABLE = (
-    Column("item", "Item", "NAME", "RTX 3090, or a machine's name"),
-    Column("price", "Price", "AMOUNT", "of one piece: 900"),
-    Column("vendor", "Vendor", "NAME", "who asks it"),
-    Column("date", "Date", "DAY", "2026-11-01"),
-    Column("kind", "Kind", "KIND", "reseller-quote, education, list, street, used, secondary"),
-    Column("item_kind", "Item kind", "KIND", "gpu, host, server, part; or found by name"),
-    Column("currency", "Currency", "CODE", "EUR; empty: USD"),
-    Column("usd_per_unit", "USD per unit", "RATE", "of one unit: 1.14"),
-    Column("includes", "Includes", "WORDS", "tax; shipping; education discount"),
-    Column("valid_until", "Valid until", "DAY", "2026-12-31, or empty"),
-    Column("delivery", "Delivery", "WORDS", "6 weeks"),
-    Column("warranty", "Warranty", "WORDS", "3 years"),
-    Column("url", "Page", "URL", "https://…"),
-    Column("file", "File", "FILE", "where you keep it"),
-    Column("note", "Note", "WORDS", "anything else"),
-    Column("corrects", "Corrects", "ID", "the quote that this one stands in for"),
-)
-"""What may be said of a quote; the first five must be."""
-COLUMNS = tuple(column.name for column in QUOTE_TABLE)
-NEEDED = COLUMNS[:5]
-KINDS: tuple[QuoteKind, ...] = (
-    "reseller-quote",
-    "education",
-    "list",
-    "street",
-    "used",
-    "secondary",
-)
-ITEM_KINDS = ("gpu", "host", "server", "part")
+KINDS = tuple(kind for kind in QUOTE_KINDS if kind not in ("parts-list", "rounded", "owned"))
+"""What a user may say that a quote is."""
 INCLUDES = ("tax", "shipping", "education discount")
 ITEMS_LISTED_BY = "advisor prices list"
 """The command that shows every item."""
@@ -95,6 +52,82 @@ OWN = Source(
 _CENT = Decimal("0.01")
 
 
+# How a cell is read: every reader raises ValueError, an InputError among them.
+
+
+def _choice(*choices: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if (word := text.lower()) not in choices:
+            raise ValueError(f"{shown(word)} is not known; {nearest(word, choices)}")
+        return word
+
+    return read
+
+
+def _day(text: str) -> date:
+    try:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+            raise ValueError
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{shown(text)} is not a date: write it like 2026-11-01") from None
+    if day < OLDEST:
+        raise ValueError(f"{day} is before {OLDEST}: mend the date")
+    return day
+
+
+def _currency(text: str) -> str:
+    if not re.fullmatch(r"[A-Z]{3}", code := text.upper(), re.ASCII):
+        raise ValueError(f"{shown(code)} is no currency: write it like USD or EUR")
+    return code
+
+
+def _url(text: str) -> str:
+    if not re.match(r"https?://[^\s/]+", text):
+        raise ValueError(f"{shown(text)} is no web address: begin it with https://")
+    return text
+
+
+class Column(NamedTuple):
+    """One value of a quote or of a machine: a column of a file, a flag, a field of a form."""
+
+    name: str
+    label: str
+    """Before the field of a form."""
+    word: str
+    """What stands for its value in the help of the flag."""
+    hint: str
+    """What to write."""
+    read: Callable[[str], Any] = str
+    """What a cell says by itself; what depends on other cells is read where these are known."""
+
+
+QUOTE_TABLE = (
+    Column("item", "Item", "NAME", "RTX 3090, or a machine's name"),
+    Column("price", "Price", "AMOUNT", "of one piece: 900"),
+    Column("vendor", "Vendor", "NAME", "who asks it"),
+    Column("date", "Date", "DAY", "2026-11-01", _day),
+    Column("kind", "Kind", "KIND", ", ".join(KINDS), _choice(*KINDS)),
+    Column(
+        *("item_kind", "Item kind", "KIND", "gpu, host, server, part; or found by name"),
+        _choice(*ITEM_KINDS),
+    ),
+    Column("currency", "Currency", "CODE", "EUR; empty: USD", _currency),
+    Column("usd_per_unit", "USD per unit", "RATE", "of one unit: 1.14"),
+    Column("includes", "Includes", "WORDS", "tax; shipping; education discount"),
+    Column("valid_until", "Valid until", "DAY", "2026-12-31, or empty", _day),
+    Column("delivery", "Delivery", "WORDS", "6 weeks"),
+    Column("warranty", "Warranty", "WORDS", "3 years"),
+    Column("url", "Page", "URL", "https://…", _url),
+    Column("file", "File", "FILE", "where you keep it"),
+    Column("note", "Note", "WORDS", "anything else"),
+    Column("corrects", "Corrects", "ID", "the quote that this one stands in for"),
+)
+"""What may be said of a quote; the first five must be."""
+COLUMNS = tuple(column.name for column in QUOTE_TABLE)
+NEEDED = COLUMNS[:5]
+
+
 class Items:
     """Finds what a quote is for, by any spelling."""
 
@@ -105,37 +138,50 @@ class Items:
         quote_ids: Iterable[str] | None = (),
     ) -> None:
         """``quote_ids`` are the quotes that may be corrected; None: any id is taken."""
-        self.gpus, self.hosts = tuple(gpus), tuple(hosts)
+        self.gpus = tuple(gpus)
         self.quote_ids = None if quote_ids is None else frozenset(quote_ids)
-        self._gpus = index_gpus(self.gpus)
-        self._hosts = {
-            name.casefold(): host
-            for host in self.hosts
-            for name in (host.host_id, host.name, host.label)
-        }
-        details = (part.detail for host in self._hosts.values() for part in host.parts)
-        self.parts = {detail.casefold(): detail for detail in details}
+        self.gpu_index = index_gpus(self.gpus)
+        self.hosts: dict[str, Host] = {}
+        """By folded id, name and label."""
+        self.parts: dict[str, str] = {}
         """The parts of the machines' parts lists as they are written there, by folded spelling."""
+        for host in hosts:
+            self.add(host)
+
+    def add(self, host: Host) -> None:
+        """Know one machine more."""
+        self.hosts |= {folded(name): host for name in (host.host_id, host.name, host.label)}
+        self.parts |= {part.detail.casefold(): part.detail for part in host.parts}
+
+    def own_machine(self, name: str) -> Host | None:
+        """The machine of the user's that goes by this name, in any case."""
+        host = self.hosts.get(folded(name))
+        return host if host is not None and host.is_own_quote else None
 
     def find(self, spelling: str, kind: str) -> tuple[str, str]:
         """The item's kind and id. Raises InputError with the nearest names."""
         part = self.parts.get(spelling.casefold())
         if kind == "part" or (kind == "" and part is not None):
             return "part", part or spelling
-        host = self._hosts.get(spelling.casefold())
+        host = self.hosts.get(folded(spelling))
         if host is not None and kind != "gpu":
             found = "host" if host.gpu_id is None else "server"
             if kind in ("", found):
                 return found, host.host_id
-        names = {host.name for host in self.hosts}
+        names = {host.name for host in self.hosts.values()}
         if kind not in ("", "gpu"):
             raise InputError(f"no {kind} is called {shown(spelling)}; {nearest(spelling, names)}")
         try:
-            return "gpu", find_gpu(spelling, self._gpus).gpu_id
+            return "gpu", find_gpu(spelling, self.gpu_index).gpu_id
         except ValueError:
             known = {name for gpu in self.gpus for name in (gpu.name, *gpu.aliases)}
             near = nearest(spelling, known | (names if not kind else set()), ITEMS_LISTED_BY)
             raise InputError(f"{shown(spelling)} is not known; {near}") from None
+
+
+def folded(name: str) -> str:
+    """A name without case, and with one blank where it has several."""
+    return " ".join(name.split()).casefold()
 
 
 class RowError(NamedTuple):
@@ -152,7 +198,7 @@ class RowError(NamedTuple):
         return f"{', '.join(where)}: {self.message}" if where else self.message
 
     def said(self, labels: Mapping[str, str]) -> str:
-        """For a form, whose fields have these labels by column."""
+        """For a form or a command, whose fields or flags have these labels by column."""
         label = labels.get(self.column or "")
         if label is None:
             return self.message
@@ -163,15 +209,16 @@ class TypedRow:
     """The cells of a row while they are read; collects what is wrong, the first of each column."""
 
     def __init__(
-        self, cells: Mapping[str, str], columns: Iterable[str], row: int | None = None
+        self, cells: Mapping[str, str], table: Sequence[Column], row: int | None = None
     ) -> None:
         """``row`` is the line of the file that it stands on; None for one typed in."""
         self.problems: list[RowError] = []
         self._row = row
-        self.cells = {name: self._clean(name, cells.get(name) or "") for name in columns}
+        self._table = table
+        self.cells = {each.name: self._clean(each.name, cells.get(each.name)) for each in table}
 
-    def _clean(self, column: str, text: str) -> str:
-        text = unguarded(text.strip())
+    def _clean(self, column: str, typed: str | None) -> str:
+        text = unguarded((typed or "").strip())
         if len(text) > MAX_CELL:
             self.wrong(column, f"is {len(text):,} characters long: write at most {MAX_CELL}")
         elif not text.isprintable():
@@ -185,7 +232,12 @@ class TypedRow:
         if not any(problem.column == column for problem in self.problems):
             self.problems.append(RowError(self._row, column, message))
 
-    def read(self, column: str, parse: Callable[[str], T]) -> T | None:
+    def need(self, column: str, how: str = "it needs a value") -> None:
+        """Report a cell that is empty."""
+        if not self.cells[column]:
+            self.wrong(column, f"is empty: {how}")
+
+    def read(self, column: str, parse: Callable[[str], Any]) -> Any:
         """What a cell says; None where it is empty, or wrong. ``parse`` raises ValueError."""
         text = self.cells[column]
         try:
@@ -194,108 +246,80 @@ class TypedRow:
             self.wrong(column, str(error))
             return None
 
+    def values(self) -> dict[str, Any]:
+        """What each cell says by itself."""
+        return {column.name: self.read(column.name, column.read) for column in self._table}
+
 
 def make_quote(
-    cells: Mapping[str, str], items: Items, *, today: date, row: int | None = None
+    cells: Mapping[str, str],
+    items: Items,
+    *,
+    today: date,
+    row: int | None = None,
+    item: tuple[str, str] | None = None,
 ) -> Quote | list[RowError]:
-    """A quote from what was typed, or everything that is wrong with it."""
-    typed = TypedRow(cells, COLUMNS, row)
-    for name in NEEDED:
-        if not typed.cells[name]:
-            typed.wrong(name, "is empty: it needs a value")
+    """A quote from what was typed, or everything that is wrong with it; ``item`` is the kind and id
+    of what it is for, where that is known already."""
+    typed = TypedRow(cells, QUOTE_TABLE, row)
+    for name in NEEDED if item is None else NEEDED[1:]:
+        typed.need(name)
     for name in ("price", "vendor"):
-        if typed.cells[name] in PLACEHOLDERS:
-            placeholder = typed.cells[name]
+        if (placeholder := typed.cells[name]) in PLACEHOLDERS:
             typed.wrong(name, f"{placeholder} stands for what only the seller says: write that")
-    kind = typed.read("kind", lambda text: _choice(text, KINDS))
-    item_kind = typed.read("item_kind", lambda text: _choice(text, ITEM_KINDS)) or ""
-    item = typed.read("item", lambda text: items.find(text, item_kind)) or ("", "")
-    day, until = typed.read("date", _day), typed.read("valid_until", _day)
+    said = typed.values()
+    day, until, currency = said["date"], said["valid_until"], said["currency"] or "USD"
+    if item is None:
+        kind = said["item_kind"] or ""
+        item = typed.read("item", lambda text: items.find(text, kind)) or ("", "")
     if day is not None and day > today:
         typed.wrong("date", f"{day} is after today, {today}: mend the date")
     if day is not None and until is not None and until < day:
         typed.wrong("valid_until", f"{until} is before the date of the quote, {day}")
-    currency = typed.cells["currency"].upper() or "USD"
-    price, usd = _price(typed, currency, item[0])
-    includes = typed.read("includes", lambda text: _includes(text, item[0]))
-    url = typed.read("url", _url)
-    corrects = typed.read("corrects", lambda text: _known_quote(text, items))
-    if typed.problems or kind is None or day is None or usd is None:
+    price = usd = None
+    if not any(problem.column == "currency" for problem in typed.problems):
+        price = typed.read("price", lambda text: _amount(text, currency))
+        usd = price and _dollars(typed, price, currency, item[0])
+    said["includes"] = typed.read("includes", lambda text: _includes(text, item[0]))
+    typed.read("corrects", lambda text: _known_quote(text, items))
+    if typed.problems or usd is None:
         return typed.problems
+    same = ("kind", "vendor", "url", "note", "includes", "valid_until", "delivery", "warranty")
     made = Quote(
         quote_id="",
         item_kind=item[0],
         item_id=item[1],
         price_usd=usd,
-        kind=kind,
-        vendor=typed.cells["vendor"],
         quoted_on=day,
         source_id=OWN_SOURCE,
-        url=url,
-        note=typed.cells["note"] or None,
         price_set=None,
         currency=currency,
         price_quoted=None if currency == "USD" else price,
-        includes=includes,
-        valid_until=until,
-        delivery=typed.cells["delivery"] or None,
-        warranty=typed.cells["warranty"] or None,
-        file=typed.cells["file"] or None,
-        corrects=corrects,
         origin="local",
+        **{name: said[name] for name in (*same, "file", "corrects")},
     )
     # An id made of what it says, so that the same one twice is one.
-    said = "\0".join(map(str, made[1:]))
-    digest = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    text = "\0".join(map(str, made[1:]))
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return made._replace(quote_id=f"own:{digest}")
 
 
 def quote_cells(quote: Quote, names: Mapping[tuple[str, str], str]) -> dict[str, str]:
     """A quote as a person would type it, by column; "" where there is nothing."""
-    price, rate = quote.price_quoted or quote.price_usd, None
+    said = quote._asdict() | {
+        "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
+        "price": format(quote.price_quoted or quote.price_usd, "f"),
+        "date": quote.quoted_on,
+    }
     if quote.price_quoted is not None:
         rate = (quote.price_usd / quote.price_quoted).quantize(Decimal("1e-9"))
-    said = {
-        "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
-        "price": format(price, "f"),
-        "date": quote.quoted_on,
-        "usd_per_unit": None if rate is None else format(rate, "f"),
-    }
-    cells = {name: said[name] if name in said else getattr(quote, name) for name in COLUMNS}
-    return {name: "" if value is None else str(value) for name, value in cells.items()}
+        said["usd_per_unit"] = format(rate, "f")
+    return {name: "" if said.get(name) is None else str(said[name]) for name in COLUMNS}
 
 
 def no_such_quote(quote_id: str) -> str:
     """What is said of a correction of a quote that is not there."""
     return f"no quote is called {shown(quote_id)}: see advisor prices list"
-
-
-# How each cell is read: every one raises ValueError, an InputError among them.
-
-
-def _choice(text: str, choices: Collection[W]) -> W:
-    for choice in choices:
-        if choice == text.lower():
-            return choice
-    raise ValueError(f"{shown(text.lower())} is not known; {nearest(text.lower(), choices)}")
-
-
-def _day(text: str) -> date:
-    try:
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-            raise ValueError
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{shown(text)} is not a date: write it like 2026-11-01") from None
-    if day < OLDEST:
-        raise ValueError(f"{day} is before {OLDEST}: mend the date")
-    return day
-
-
-def _url(text: str) -> str:
-    if not re.match(r"https?://[^\s/]+", text):
-        raise ValueError(f"{shown(text)} is no web address: begin it with https://")
-    return text
 
 
 def _known_quote(text: str, items: Items) -> str:
@@ -313,23 +337,6 @@ def _includes(text: str, item_kind: str) -> str:
             return text
         raise ValueError(f"{shown(word)} is not known; {nearest(word, INCLUDES)}")
     return "; ".join(sorted(words))
-
-
-def _price(typed: TypedRow, currency: str, item_kind: str) -> tuple[Decimal | None, Decimal | None]:
-    """The price in its own currency and in US dollars."""
-    if not re.fullmatch(r"[A-Z]{3}", currency, re.ASCII):
-        typed.wrong("currency", f"{shown(currency)} is no currency: write it like USD or EUR")
-        return None, None
-    price = typed.read("price", lambda text: _amount(text, currency))
-    if price is None:
-        return None, None
-    usd = _dollars(typed, price, currency)
-    if item_kind and usd is not None:
-        low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
-        if not low <= usd <= high:
-            words = f"${usd:,} is not a price of one {item_kind} (${low:,} to ${high:,})"
-            typed.wrong("price", f"{words}: write the price of one piece")
-    return price, usd
 
 
 def _amount(text: str, currency: str) -> Decimal:
@@ -353,13 +360,27 @@ def _amount(text: str, currency: str) -> Decimal:
     return parse_budget(number, "price").quantize(_CENT)
 
 
-def _dollars(typed: TypedRow, price: Decimal, currency: str) -> Decimal | None:
-    """The price in US dollars."""
-    text = typed.cells["usd_per_unit"]
-    if currency == "USD":
-        if text and text.strip("0").strip(".") != "1":
-            typed.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
-        return price
+def _dollars(typed: TypedRow, price: Decimal, currency: str, item_kind: str) -> Decimal | None:
+    """The price in US dollars; None where its rate is wrong."""
+    text, usd = typed.cells["usd_per_unit"], price
+    if currency != "USD":
+        try:
+            usd = (price * _rate(text, currency, price)).quantize(_CENT, rounding=ROUND_HALF_UP)
+        except ValueError as error:
+            typed.wrong("usd_per_unit", str(error))
+            return None
+    elif text and text.strip("0").strip(".") != "1":
+        typed.wrong("usd_per_unit", "is for other currencies than USD: leave it empty")
+    if item_kind:
+        low, high = LOWEST_PRICE_USD[item_kind], HIGHEST_PRICE_USD[item_kind]
+        if not low <= usd <= high:
+            words = f"${usd:,} is not a price of one {item_kind} (${low:,} to ${high:,})"
+            typed.wrong("price", f"{words}: write the price of one piece")
+    return usd
+
+
+def _rate(text: str, currency: str, price: Decimal) -> Decimal:
+    """The US dollars of one unit of a currency. Raises ValueError."""
     try:
         rate = parse_decimal(text, "", "")
     except InputError:
@@ -367,14 +388,11 @@ def _dollars(typed: TypedRow, price: Decimal, currency: str) -> Decimal | None:
     if not rate:
         lack = f"{shown(text)} is no exchange rate" if text else "the exchange rate is missing"
         known = _known_rate(currency)
-        such = "" if known is None else f", like {known}"
-        lack += f": write the US dollars of one {currency} on the day of the quote{such}"
-        typed.wrong("usd_per_unit", lack)
-    elif problem := rate_problem(currency, rate, price):
-        typed.wrong("usd_per_unit", problem)
-    else:
-        return (price * rate).quantize(_CENT, rounding=ROUND_HALF_UP)
-    return None
+        lack += f": write the US dollars of one {currency} on the day of the quote"
+        raise ValueError(lack if known is None else f"{lack}, like {known}")
+    if problem := rate_problem(currency, rate, price):
+        raise ValueError(problem)
+    return rate
 
 
 def _known_rate(currency: str) -> str | None:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from advisor.costs.own_machines import (
     MACHINE_COLUMNS,
-    QUOTE_COLUMNS,
-    find_own,
+    OwnMachine,
     machine_cells,
     quoted,
     read_machine,
@@ -36,8 +35,6 @@ from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote
 
 MAX_FILE_MB = 64
 MAX_QUOTES = 100_000
-MAX_MACHINES = 1_000
-"""Machines of the user's own that one file may describe."""
 FACTS = tuple(name for name in MACHINE_COLUMNS if name != "machine")
 """The columns that describe a machine of the user's own, whose name is the item."""
 _MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
@@ -66,7 +63,6 @@ class _Unreadable(Exception):
     """The file as a whole cannot be read."""
 
     def __init__(self, message: str, row: int | None = None, column: str | None = None) -> None:
-        super().__init__(message)
         self.problem = RowError(row, column, message)
 
 
@@ -81,7 +77,7 @@ def read_quotes(path: Path, items: Items, *, today: date) -> Preview:
 
 def _read(path: Path, items: Items, today: date) -> Preview:
     # A correction may name a quote of a later row, so ids are checked at the end.
-    known, items = items.quote_ids or frozenset(), Items(items.gpus, items.hosts, None)
+    known, items = items.quote_ids or (), Items(items.gpus, items.hosts.values(), None)
     quotes: dict[str, tuple[int, Quote]] = {}
     hosts: list[Host] = []
     problems: list[RowError] = []
@@ -90,17 +86,16 @@ def _read(path: Path, items: Items, today: date) -> Preview:
             raise _Unreadable(f"holds more than {MAX_QUOTES:,} quotes: split it")
         if len(problems) >= MAX_PROBLEMS:
             return Preview(problems=tuple(problems))
+        made: OwnMachine | Quote | list[RowError]
         if any(cells.get(name, "").strip() for name in FACTS):
-            wrong, cells, host = _described(row, cells, items, today)
-            problems += wrong
-            if wrong:
-                continue
-            if host is not None:
-                hosts.append(host)
-                items = Items(items.gpus, [*items.hosts, host], None)
-            if len(hosts) > MAX_MACHINES:
-                raise _Unreadable(f"describes more than {MAX_MACHINES:,} machines: split it", row)
-        made = make_quote(cells, items, today=today, row=row)
+            made = _described(row, cells, items, today)
+        else:
+            made = make_quote(cells, items, today=today, row=row)
+        if isinstance(made, OwnMachine):
+            if made.host.host_id not in items.hosts:
+                hosts.append(made.host)
+                items.add(made.host)
+            made = made.quote
         if isinstance(made, list):
             problems += made
         elif made.quote_id in quotes:
@@ -122,20 +117,17 @@ def _read(path: Path, items: Items, today: date) -> Preview:
 
 def _described(
     row: int, cells: Mapping[str, str], items: Items, today: date
-) -> tuple[list[RowError], dict[str, str], Host | None]:
-    """What is wrong with the machine that a row describes; else the row as one of a machine that is
-    known, and the machine where it is new."""
+) -> OwnMachine | list[RowError]:
+    """The machine that a row describes with its price, or what is wrong with it."""
     name = cells["item"].strip().removesuffix(f" ({OWN_QUOTE})")
-    held = find_own(name, items.hosts)
-    typed = {column: cells.get(column, "") for column in (*FACTS, *QUOTE_COLUMNS)}
-    typed["machine"] = name
-    made = read_machine(typed, items.gpus, items.hosts, today=today, replaces=held)
+    held, corrects = items.own_machine(name), cells.get("corrects", "")
+    typed = {**cells, "machine": name}
+    made = read_machine(typed, items, today=today, row=row, replaces=held, corrects=corrects)
     if isinstance(made, list):
         columns = {"machine": "item"}
-        wrong = [
+        return [
             RowError(row, columns.get(column or "", column), words) for _, column, words in made
         ]
-        return wrong, {}, None
     if held is not None:
         theirs, ours = machine_cells(held, items.gpus), machine_cells(made.host, items.gpus)
         other = next((name for name in FACTS if ours[name] != theirs[name]), None)
@@ -144,47 +136,39 @@ def _described(
                 f"{shown(cells.get(other, ''))} is not what {shown(held.name)} has: correct that "
                 f"with advisor prices correct --machine {quoted(held.name)}"
             )
-            return [RowError(row, other, words)], {}, None
-    known = {**cells, "item": made.host.host_id, "item_kind": "", "kind": made.quote.kind}
-    return [], known, made.host if held is None else None
+            return [RowError(row, other, words)]
+    return made
 
 
 def _rows(text: str, problems: list[RowError]) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows with the line that each starts on; those of another width are ``problems``."""
-    named, before = _NAMED_MARK.match(text), 0
+    named, start = _NAMED_MARK.match(text), 1
     if named is not None:
-        text, before = text[named.end() :], 1
-    first = text[:10_000].partition("\n")[0]
-    mark = named[1] if named else max(_MARKS, key=first.count)
+        text, start = text[named.end() :], 2
+    mark = named[1] if named else max(_MARKS, key=text[:10_000].partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
-    header: list[str] | None = None
-    start = 1 + before
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            said = shown(str(error), 80)[1:-1]
-            words = f"is not valid CSV ({said}): put double quotes around the cell and double "
-            raise _Unreadable(f"{words}those inside it", start) from None
-        # Spreadsheets write the columns that were once typed in and emptied.
-        while cells and not cells[-1].strip() and len(cells) > len(header or ()):
-            cells.pop()
-        if header is None:
-            header = _header(cells)
-        elif any(cell.strip() for cell in cells):
-            if len(cells) == len(header):
+    first, header = start, list[str]()
+    try:
+        for cells in reader:
+            # Spreadsheets write the columns that were once typed in and emptied.
+            while cells and not cells[-1].strip() and len(cells) > len(header):
+                cells.pop()
+            if not header:
+                header = _header(cells)
+            elif len(cells) == len(header) and any(cell.strip() for cell in cells):
                 yield start, dict(zip(header, cells, strict=True))
-            else:
+            elif any(cell.strip() for cell in cells):
                 words = (
                     f"has {len(cells)} cells where the header has {len(header)}: put text that "
                     f"contains a {_MARKS[mark]} between double quotes"
                 )
                 words += ", and 900.50 for 900,50" if mark == "," else ""
                 problems.append(RowError(start, None, words))
-        start = reader.line_num + 1 + before
-    if header is None:
+            start = reader.line_num + first
+    except csv.Error as error:
+        words = f"is not valid CSV ({shown(str(error), 80)[1:-1]}): put double quotes around the "
+        raise _Unreadable(f"{words}cell and double those inside it", start) from None
+    if not header:
         raise _Unreadable("is empty: its first row names the columns " + ", ".join(NEEDED), 1)
 
 

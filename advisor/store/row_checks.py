@@ -18,14 +18,13 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 from msgspec import Meta
 
-from advisor.costs.own_quotes import ITEM_KINDS
 from advisor.ranking.audit import Verdict
 from advisor.ranking.times import Model, TrainingTime
 from advisor.store.rows import KEYS, Values
 from advisor.typed_input import shown
 from bench_runner.records.measurement import Measurement, Method, Settings, Status
 from price_catalog.csv_table import nearest
-from price_catalog.model import Gpu, Host, Part, Quote, Rental, Source
+from price_catalog.model import ITEM_KINDS, Gpu, Host, Part, Quote, Rental, Source
 
 MAX_PRICE = Decimal(10) ** 12
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2200, 1, 1)

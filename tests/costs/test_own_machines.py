@@ -19,7 +19,7 @@ from advisor.costs.own_machines import (
     machine_cells,
     read_machine,
 )
-from advisor.costs.own_quotes import quote_cells
+from advisor.costs.own_quotes import Items, quote_cells
 from advisor.store import Store
 from price_catalog.builds import enumerate_builds
 from price_catalog.load import load_catalog
@@ -29,6 +29,7 @@ from tests.store_for_tests import look
 
 TODAY = date(2026, 11, 21)
 CATALOG = load_catalog()
+ITEMS = Items(CATALOG.gpus, CATALOG.hosts)
 WHOLE = {
     "machine": "Lab quote 8 x H200",
     "gpu": "H200",
@@ -52,7 +53,7 @@ refused = partial(commands_for_tests.refused, most=400)
 
 
 def made(base: dict[str, str] = WHOLE, **cells: str) -> OwnMachine:
-    machine = read_machine(base | cells, CATALOG.gpus, CATALOG.hosts, today=TODAY)
+    machine = read_machine(base | cells, ITEMS, today=TODAY)
     assert isinstance(machine, OwnMachine), [str(problem) for problem in machine]
     return machine
 
@@ -147,7 +148,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("cells", "column", "words"), WRONG)
 def test_wrong_input_is_told_by_field(cells: dict[str, str], column: str, words: str) -> None:
-    problems = read_machine(WHOLE | cells, CATALOG.gpus, CATALOG.hosts, today=TODAY)
+    problems = read_machine(WHOLE | cells, ITEMS, today=TODAY)
     assert isinstance(problems, list)
     messages = {problem.column: problem.message for problem in problems}
     assert set(messages) == {column}
@@ -166,7 +167,7 @@ def test_wrong_input_is_told_by_field(cells: dict[str, str], column: str, words:
     )
 )
 def test_any_text_is_a_sound_machine_or_refused_in_printable_lines(cells: dict[str, str]) -> None:
-    read = read_machine(cells, CATALOG.gpus, CATALOG.hosts, today=TODAY)
+    read = read_machine(cells, ITEMS, today=TODAY)
     if isinstance(read, OwnMachine):
         assert read.host.name.isprintable()
         assert 1 <= read.host.max_gpus <= 64

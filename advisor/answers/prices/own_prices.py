@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import of_typed_store
+from advisor.answers.prices.quotes import ledger_items
 from advisor.costs.amount_words import usd_as_quoted, usd_rounded
 from advisor.costs.own_machines import (
     QUOTE_COLUMNS,
@@ -46,9 +47,7 @@ def change_machine(
     )
     made = read_machine(
         cells,
-        snapshot.gpus,
-        snapshot.hosts,
-        (quote.quote_id for quote in snapshot.quotes),
+        ledger_items(snapshot),
         today=today,
         replaces=corrected,
         corrects=held.quote_id if held is not None and changed else "",

@@ -91,7 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_cells(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
-    for name, label, word, hint in (*QUOTE_TABLE, *MACHINE_TABLE):
+    for name, label, word, hint, _ in (*QUOTE_TABLE, *MACHINE_TABLE):
         if name not in without:
             flag, hint = f"--{name.replace('_', '-')}", f"{label}: {hint}"
             parser.add_argument(flag, dest=f"cell_{name}", metavar=word, help=hint)

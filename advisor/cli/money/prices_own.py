@@ -20,7 +20,7 @@ from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.cli.command import ANSWERED
 from advisor.costs.amount_words import usd_as_quoted
-from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, QUOTE_COLUMNS, find_own
+from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, QUOTE_COLUMNS
 from advisor.costs.own_quotes import COLUMNS, OWN, RowError, make_quote, quote_cells
 from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.store import Store
@@ -148,7 +148,7 @@ def _one_of(machine: str | None, quote: str | None) -> None:
 
 
 def _own_machine(name: str, snapshot: Snapshot) -> Host:
-    host = find_own(name, snapshot.hosts)
+    host = ledger_items(snapshot).own_machine(name)
     if host is None:
         own = [host.name for host in snapshot.hosts if host.is_own_quote]
         listed = f"yours are {', '.join(own[:5])}" if own else "you have entered none"
@@ -188,11 +188,10 @@ def _joined(problems: Iterable[RowError], *, renames: bool = False) -> str:
 
 
 def _flagged(problem: RowError, renames: bool) -> str:
-    message = _AS_TYPED.sub(lambda found: f"{_flags([found[1]])} ", problem.message)
-    if problem.column is None:
-        return message
-    flag = _flags(["rename" if renames and problem.column == "machine" else problem.column])
-    return f"{flag}{' ' if message.startswith('is ') else ': '}{message}"
+    flags = {name: _flags([name]) for name in (*COLUMNS, *MACHINE_COLUMNS)}
+    flags |= {"machine": "--rename"} if renames else {}
+    message = _AS_TYPED.sub(lambda found: f"{flags[found[1]]} ", problem.message)
+    return problem._replace(message=message).said(flags)
 
 
 def tell_doubts(quotes: Collection[Quote], snapshot: Snapshot, hosts: Iterable[Host] = ()) -> None:
