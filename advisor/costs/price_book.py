@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import NamedTuple
@@ -86,24 +87,18 @@ class PriceRange(NamedTuple):
     """The middle of the others, whatever their kind, where the chosen quote is far off them."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class PriceBook(Mapping[tuple[str, str], Quote]):
     """The quote that counts for each (item kind, item id), and the range that it stands in."""
 
-    __slots__ = ("as_of", "chosen", "newer", "ranges")
-
-    def __init__(
-        self,
-        chosen: Mapping[tuple[str, str], Quote],
-        ranges: Mapping[tuple[str, str], PriceRange],
-        as_of: date | None = None,
-        newer: Mapping[tuple[str, str], Quote] | None = None,
-    ) -> None:
-        self.chosen = chosen
-        self.ranges = ranges
-        self.newer = newer or {}
-        """The newest quote of an item where a newer one than the chosen is passed over."""
-        self.as_of = as_of
-        """The day that prices are judged on; None where they are taken at their word."""
+    chosen: Mapping[tuple[str, str], Quote]
+    ranges: Mapping[tuple[str, str], PriceRange]
+    as_of: date | None = None
+    """The day that prices are judged on; None where they are taken at their word."""
+    newer: Mapping[tuple[str, str], Quote] = field(default_factory=dict)
+    """The newest quote of an item where a newer one than the chosen is passed over."""
+    parts_used: frozenset[str] = frozenset()
+    """The ids of the quotes for parts by which a machine is priced."""
 
     def is_offered(self, quote: Quote) -> bool:
         """Whether somebody sells at this price: it is fresh, and no others tell of it."""
@@ -196,7 +191,7 @@ def choose_quotes(
     chosen, ranges = {}, {}
     for key, (_, equals) in best.items():
         chosen[key] = quote = _newest(equals)
-        ranges[key] = _range(quote, equals)
+        ranges[key] = _range(quote, equals, usual(quote))
     newer = {key: newest[key] for key, q in chosen.items() if newest[key].quoted_on > q.quoted_on}
     return PriceBook(chosen, ranges, as_of, newer)
 
@@ -251,27 +246,17 @@ def is_far_off(quote: Quote, usual_usd: Decimal | None) -> bool:
     return usual_usd is not None and is_outlying(quote.price_usd, usual_usd, OUTLYING_FROM)
 
 
-def with_far_off(book: PriceBook, quotes: Sequence[Quote], hosts: Iterable[Host]) -> PriceBook:
-    """The same book with those prices marked that are ten times or a tenth of what all others ask:
-    of the user's own quotes as well."""
-    if book.as_of is None:
-        return book
-    usual, ranges = usual_prices(quotes, hosts), dict(book.ranges)
-    for key, chosen in book.items():
-        usd = usual(chosen) if chosen.kind != "owned" else None
-        if usd is not None and not usd / FAR_OFF <= chosen.price_usd <= usd * FAR_OFF:
-            ranges[key] = ranges[key]._replace(outlying=True, usual_usd=usd)
-    return PriceBook(book.chosen, ranges, book.as_of, book.newer)
-
-
-def _range(chosen: Quote, equals: list[Quote]) -> PriceRange:
-    """From the quotes of the year up to the chosen one that are not outlying among themselves."""
+def _range(chosen: Quote, equals: list[Quote], usual_usd: Decimal | None) -> PriceRange:
+    """From the quotes of the year up to the chosen one that are not outlying among themselves; the
+    chosen one is outlying, too, at ten times or a tenth of what all others ask."""
     since = chosen.quoted_on - timedelta(days=STALE_DAYS - 1)
     prices = sorted(quote.price_usd for quote in equals if quote.quoted_on >= since)
     middle = prices[len(prices) // 2]
     kept = [price for price in prices if not is_outlying(price, middle, len(prices))]
     outlying = is_outlying(chosen.price_usd, middle, len(prices))
     kept.append(chosen.price_usd)
+    if usual_usd and not usual_usd / FAR_OFF <= chosen.price_usd <= usual_usd * FAR_OFF:
+        return PriceRange(min(kept), max(kept), len(kept) - 1, True, usual_usd)
     return PriceRange(min(kept), max(kept), len(kept) - 1, outlying)
 
 

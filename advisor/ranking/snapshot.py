@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from shlex import quote
@@ -22,7 +22,6 @@ from advisor.costs.price_book import (
     PriceRange,
     choose_quotes,
     owned_quote,
-    with_far_off,
 )
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.fine_tuning import FineTuning, parted
@@ -118,8 +117,7 @@ class Snapshot:
         """The quote that counts for each item under a price rule; what is owned costs nothing."""
         today = today or date.today()
         book = choose_quotes(self.quotes, rule, today=today, hosts=self.hosts)
-        book = with_parts(book, self.hosts, rule, today=today)
-        book = with_far_off(book, self.quotes, self.hosts)
+        book = with_parts(book, self.hosts)
         owned = {
             ("server", host.host_id): owned_quote(host, today)
             for host in self.hosts
@@ -128,7 +126,7 @@ class Snapshot:
         if not owned:
             return book
         free = dict.fromkeys(owned, PriceRange(Decimal(0), Decimal(0), 1))
-        return PriceBook({**book.chosen, **owned}, {**book.ranges, **free}, book.as_of, book.newer)
+        return replace(book, chosen={**book.chosen, **owned}, ranges={**book.ranges, **free})
 
     def check_day(self, rule: PriceRule) -> None:
         """Raises InputError for a day on which no price was known yet."""

@@ -9,7 +9,7 @@ from decimal import Decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.costs.parts import parts_in_use, with_parts
+from advisor.costs.parts import with_parts
 from advisor.costs.price_book import PriceBook, choose_quotes
 from advisor.typed_input import PriceRule
 from price_catalog.load import load_catalog
@@ -31,7 +31,7 @@ def part(usd: str, item: str = MEMORY, **changes: object) -> Quote:
 
 def book_of(*own: Quote, rule: PriceRule = "latest") -> PriceBook:
     book = choose_quotes((*CATALOG.quotes, *own), rule, today=TODAY)
-    return with_parts(book, CATALOG.hosts, rule, today=TODAY)
+    return with_parts(book, CATALOG.hosts)
 
 
 def test_a_quote_for_a_part_takes_the_place_of_the_list_s_price() -> None:
@@ -69,7 +69,7 @@ def test_a_fresh_whole_price_comes_before_a_sum_with_stale_parts() -> None:
 def test_a_part_told_by_others_is_no_better_than_the_list() -> None:
     told = part("410.00", origin="shipped", kind="secondary", quoted_on=date(2024, 10, 1))
     assert book_of(told)[KEY].price_usd == Decimal("1456.29")
-    assert parts_in_use(book_of(told), CATALOG.hosts, "latest", today=TODAY) == frozenset()
+    assert book_of(told).parts_used == frozenset()
 
 
 def test_two_quotes_for_a_part_give_the_machine_a_range() -> None:
@@ -104,5 +104,5 @@ def test_the_sum_lies_in_its_range_and_never_before_its_oldest_part(
 def test_a_machine_without_a_price_of_its_own_is_the_sum_of_its_parts() -> None:
     bare: Host = replace(DESKTOP, host_id="bare")
     book = choose_quotes([part("410.00")], "latest", today=TODAY)
-    found = with_parts(book, [bare], "latest", today=TODAY)
+    found = with_parts(book, [bare])
     assert found["host", "bare"].price_usd == Decimal("1613.77")

@@ -14,7 +14,6 @@ from advisor.costs.price_book import (
     is_outlying,
     outlying_quotes,
     quote_marks,
-    with_far_off,
 )
 from advisor.typed_input import PriceRule
 from price_catalog.model import Quote
@@ -189,14 +188,12 @@ def test_a_price_far_off_all_others_is_known_whoever_states_it() -> None:
         make_quote("server", "a", "1000", origin="local", vendor="Dell", quoted_on=TODAY),
         make_quote("server", "b", "326000", vendor="Exxact", quoted_on=TODAY),
     ]
-    book = with_far_off(choose_quotes(quotes, "latest", today=TODAY), quotes, hosts)
+    book = choose_quotes(quotes, "latest", today=TODAY, hosts=hosts)
     assert book.ranges["server", "a"].outlying
     assert book.ranges["server", "a"].usual_usd == 326_000
     near = [quotes[0]._replace(price_usd=Decimal(40_000)), quotes[1]]
-    book = with_far_off(choose_quotes(near, "latest", today=TODAY), near, hosts)
+    book = choose_quotes(near, "latest", today=TODAY, hosts=hosts)
     assert not any(span.outlying for span in book.ranges.values())
-    paper = choose_quotes(quotes, "paper")
-    assert with_far_off(paper, quotes, hosts) is paper
 
 
 @pytest.mark.parametrize("origin", ["local", "merged"])

@@ -8,7 +8,7 @@ from typing import Any
 from advisor.answers.wording import SUM, item_names
 from advisor.costs.amount_words import age_words
 from advisor.costs.own_quotes import Items
-from advisor.costs.parts import PREFIX, parts_in_use
+from advisor.costs.parts import PREFIX
 from advisor.costs.price_book import outlying_quotes, quote_marks
 from advisor.costs.price_interval import price_today
 from advisor.ranking.snapshot import Snapshot
@@ -26,8 +26,7 @@ def ledger_rows(
 ) -> list[tuple[Quote, dict[str, Any]]]:
     """Every quote, and every machine's price that was added up, with what is shown of it."""
     book = snapshot.prices(rule, today=today)
-    used = parts_in_use(book, snapshot.hosts, rule, today=today)
-    counts = {q.quote_id for q in book.values() if q.item_kind != "part" or q.quote_id in used}
+    counts = {q.quote_id for q in book.values() if q.item_kind != "part"} | book.parts_used
     summed = [quote for quote in book.values() if quote.quote_id.startswith(PREFIX)]
     outlying = outlying_quotes(snapshot.quotes)
     corrected = {quote.corrects for quote in snapshot.quotes}
