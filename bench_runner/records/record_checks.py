@@ -11,7 +11,7 @@ from dataclasses import MISSING, fields
 from datetime import date
 from functools import cache
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 from bench_runner.untrusted_text import printable
 
@@ -22,18 +22,35 @@ LONGEST_REASON = 10_000
 DEEPEST = 12
 """Objects within objects, of what a record tells about its environment."""
 
-Check = Callable[[object], bool]
+
+class Kind(NamedTuple):
+    """What a value is to be."""
+
+    says: str
+    """``a number above 0``: what is said where a value is none."""
+    holds: Callable[[Any], bool]
+
+
+class Field(NamedTuple):
+    """What a field is to hold."""
+
+    kind: Kind
+    may_be_null: bool = True
+    is_list: bool = False
+    """Of such values."""
 
 
 def is_name(value: object) -> bool:
     """Text of one line that steers no terminal: no control or direction characters."""
-    if not isinstance(value, str) or not value.strip():
-        return False
-    return value.isprintable() and len(value) <= LONGEST_NAME
+    return (
+        isinstance(value, str)
+        and bool(value.strip())
+        and value.isprintable()
+        and len(value) <= LONGEST_NAME
+    )
 
 
-def is_number(value: object) -> bool:
-    """A finite number; true and false are none."""
+def _is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -42,42 +59,8 @@ def is_number(value: object) -> bool:
         return False
 
 
-def is_seconds(value: object) -> bool:
-    """A finite number of 0 or more."""
-    return is_number(value) and value >= 0  # type: ignore[operator]
-
-
-def is_positive(value: object) -> bool:
-    """A finite number above 0."""
-    return is_number(value) and value > 0  # type: ignore[operator]
-
-
-def is_count(value: object) -> bool:
-    """A whole number from 1 on that the store can hold."""
-    return type(value) is int and 1 <= value <= LARGEST_COUNT
-
-
-def is_index(value: object) -> bool:
-    """The same from 0 on."""
+def _is_index(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_COUNT
-
-
-def is_flag(value: object) -> bool:
-    """True or false."""
-    return isinstance(value, bool)
-
-
-def is_text(value: object) -> bool:
-    """Text of any kind, not endless."""
-    return isinstance(value, str) and len(value) <= LONGEST_REASON
-
-
-def is_object(value: object) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _is_any_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _is_day(value: object) -> bool:
@@ -87,79 +70,73 @@ def _is_day(value: object) -> bool:
         return False
 
 
-def _is_capability(value: object) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_index, value))
-
-
-def _is_word(value: object) -> bool:
+NAME = Kind(f"one line of printable text, at most {LONGEST_NAME} letters", is_name)
+NUMBER = Kind("a number", _is_number)
+SECONDS = Kind("a number of 0 or more", lambda value: _is_number(value) and value >= 0)
+POSITIVE = Kind("a number above 0", lambda value: _is_number(value) and value > 0)
+COUNT = Kind(f"a whole number from 1 to {LARGEST_COUNT}", lambda v: _is_index(v) and v > 0)
+INDEX = Kind(f"a whole number from 0 to {LARGEST_COUNT}", _is_index)
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+TEXT = Kind(
+    f"text of at most {LONGEST_REASON} letters",
+    lambda value: isinstance(value, str) and len(value) <= LONGEST_REASON,
+)
+OBJECT = Kind("an object", lambda value: isinstance(value, Mapping))
+ANY_TEXT = Kind("text", lambda value: isinstance(value, str))
+DAY = Kind("a day such as 2026-11-22", _is_day)
+CAPABILITY = Kind(
+    "two numbers such as [9, 0]",
+    lambda value: (
+        isinstance(value, list | tuple) and len(value) == 2 and all(map(_is_index, value))
+    ),
+)
+WORD = Kind(
     # The library would fetch a kernel of a name like org/kernel, and run it.
-    return isinstance(value, str) and value.isidentifier()
-
-
-def _is_rates(value: object) -> bool:
-    return isinstance(value, Mapping) and all(
-        name.isascii() and name.isdigit() and len(name) < 11 and is_positive(rate)
-        for name, rate in value.items()
-    )
-
-
-_SAY: dict[Check, str] = {
-    is_name: f"one line of printable text, at most {LONGEST_NAME} letters",
-    is_number: "a number",
-    is_seconds: "a number of 0 or more",
-    is_positive: "a number above 0",
-    is_count: f"a whole number from 1 to {LARGEST_COUNT}",
-    is_index: f"a whole number from 0 to {LARGEST_COUNT}",
-    is_flag: "true or false",
-    is_text: f"text of at most {LONGEST_REASON} letters",
-    is_object: "an object",
-    _is_any_text: "text",
-    _is_day: "a day such as 2026-11-22",
-    _is_capability: "two numbers such as [9, 0]",
-    _is_word: "a word such as sdpa",
-    _is_rates: "an object of numbers above 0 by size",
-}
-Field = tuple[Check, bool, bool]
-"""The check, whether it may be null, whether it is a list of such."""
-
-_BY_TYPE: Mapping[object, Check] = {
-    str: is_name,
-    int: is_count,
-    float: is_seconds,
-    bool: is_flag,
-    date: _is_day,
-}
-_CLOSER: Mapping[str, Check] = {
-    "reason": is_text,
-    "training_days": is_positive,
-    "training_days_high": is_positive,
-    "step_s": is_positive,
-    "allocator_retries": is_index,
+    "a word such as sdpa",
+    lambda value: isinstance(value, str) and value.isidentifier(),
+)
+RATES = Kind(
+    "an object of numbers above 0 by size",
+    lambda value: (
+        isinstance(value, Mapping)
+        and all(
+            name.isascii() and name.isdigit() and len(name) < 11 and POSITIVE.holds(rate)
+            for name, rate in value.items()
+        )
+    ),
+)
+_BY_TYPE: Mapping[object, Kind] = {str: NAME, int: COUNT, float: SECONDS, bool: FLAG, date: DAY}
+_CLOSER: Mapping[str, Kind] = {
+    "reason": TEXT,
+    "training_days": POSITIVE,
+    "training_days_high": POSITIVE,
+    "step_s": POSITIVE,
+    "allocator_retries": INDEX,
 }
 """Of the fields of a measurement, what their type does not say."""
 _ENVIRONMENT: Mapping[str, Field] = {
-    "about": (is_object, True, False),
-    "about.usable_memory_gib": (is_positive, True, False),
-    "about.capability": (_is_capability, True, False),
-    "about.attention": (_is_word, True, False),
-    "climb": (is_object, True, False),
-    "climb.samples_per_s": (_is_rates, True, False),
-    "gpu": (is_object, True, False),
-    "gpu.power_w": (is_seconds, True, False),
-    "gpu.counted_w": (is_seconds, True, False),
-    "nodes": (is_object, True, False),
-    "versions": (is_object, True, False),
-    "probes": (is_object, True, True),
-    "gpu_s": (is_seconds, True, False),
-    "parameters": (is_number, True, False),
-    "configuration_key": (is_text, True, False),
-    "log_tail": (_is_any_text, True, False),
+    "about": Field(OBJECT),
+    "about.usable_memory_gib": Field(POSITIVE),
+    "about.capability": Field(CAPABILITY),
+    "about.attention": Field(WORD),
+    "climb": Field(OBJECT),
+    "climb.samples_per_s": Field(RATES),
+    "gpu": Field(OBJECT),
+    "gpu.power_w": Field(SECONDS),
+    "gpu.counted_w": Field(SECONDS),
+    "nodes": Field(OBJECT),
+    "versions": Field(OBJECT),
+    "probes": Field(OBJECT, is_list=True),
+    "gpu_s": Field(SECONDS),
+    "parameters": Field(NUMBER),
+    "configuration_key": Field(TEXT),
+    "log_tail": Field(ANY_TEXT),
 }
 _PROBE: Mapping[str, Field] = {
-    "micro_batch_size": (is_count, False, False),
-    "fits": (is_flag, False, False),
-    "pass_s": (is_positive, True, False),
-    "peak_memory_gib": (is_seconds, True, False),
+    "micro_batch_size": Field(COUNT, may_be_null=False),
+    "fits": Field(FLAG, may_be_null=False),
+    "pass_s": Field(POSITIVE),
+    "peak_memory_gib": Field(SECONDS),
 }
 
 
@@ -181,17 +158,12 @@ def check_object(row: object, kind: type, what: str) -> None:
 def check_environment(environment: Mapping[str, Any]) -> None:
     """Raise ValueError where what is read of a record's environment is not of its kind."""
     _check_plain(environment, "environment", DEEPEST)
-    for objects in (False, True):  # what lies within an object, once that is known to be one
-        found = dict(environment)
-        for path in _ENVIRONMENT if objects else ():
-            outer, _, name = path.partition(".")
-            if name and name in (environment.get(outer) or {}):
-                found[path] = environment[outer][name]
-        _check(found, {n: field for n, field in _ENVIRONMENT.items() if n in found}, "environment.")
+    for path, field in _ENVIRONMENT.items():  # an object is checked before what lies within
+        outer, _, name = path.partition(".")
+        within = (environment.get(outer) or {}) if name else environment
+        _check({path: within.get(name or outer)}, {path: field}, "environment.")
     for probe in environment.get("probes") or ():
-        if wrong := wrong_field(probe, _PROBE):
-            said = _shown(probe[wrong]) if wrong in probe else "missing"
-            raise ValueError(f"environment.probes.{wrong} is {said}")
+        _check(probe, _PROBE, "environment.probes.")
 
 
 @cache
@@ -204,16 +176,12 @@ def _field(name: str, hint: object) -> Field:
     parts = get_args(hint) if NoneType in get_args(hint) else (hint,)
     (what,) = (part for part in parts if part is not NoneType)
     if get_origin(what) is tuple:
-        return is_seconds, False, True
-    check = _CLOSER.get(name) or _BY_TYPE.get(what, is_object)
+        return Field(SECONDS, may_be_null=False, is_list=True)
+    kind = _CLOSER.get(name) or _BY_TYPE.get(what, OBJECT)
     if get_origin(what) is Literal:
         choices = get_args(what)
-
-        def check(value: object) -> bool:
-            return value in choices
-
-        _SAY[check] = f"one of {', '.join(choices)}"
-    return check, NoneType in parts, False
+        kind = Kind(f"one of {', '.join(choices)}", lambda value: value in choices)
+    return Field(kind, NoneType in parts)
 
 
 def _check_plain(value: object, where: str, depth: int) -> None:
@@ -228,32 +196,23 @@ def _check_plain(value: object, where: str, depth: int) -> None:
     elif isinstance(value, list | tuple):
         for each in value:
             _check_plain(each, where, depth - 1)
-    elif not (value is None or isinstance(value, str | bool) or is_number(value)):
+    elif not (value is None or isinstance(value, str | bool) or _is_number(value)):
         raise ValueError(f"{printable(where)} is {_shown(value)}, not a finite number")
 
 
 def _check(row: Mapping[str, Any], fields: Mapping[str, Field], where: str) -> None:
-    if (name := wrong_field(row, fields)) is None:
-        return
-    check, _, is_list = fields[name]
-    value = row[name]
-    if is_list and isinstance(value, list | tuple):
-        odd = next(each for each in value if not check(each))
-        raise ValueError(f"{where}{name} holds {_shown(odd)}, not {_SAY[check]}")
-    said = f"a list of {_SAY[check]}" if is_list else _SAY[check]
-    raise ValueError(f"{where}{name} is {_shown(value)}, not {said}")
-
-
-def wrong_field(row: Mapping[str, Any], fields: Mapping[str, Field]) -> str | None:
-    """The first of these fields that is missing or not of its kind; None where all are right."""
-    for name, (check, may_be_null, is_list) in fields.items():
+    """Raise ValueError for the first of these fields that is missing or not of its kind."""
+    for name, (kind, may_be_null, is_list) in fields.items():
         value = row.get(name)
         if value is None and may_be_null:
             continue
-        values = value if is_list and isinstance(value, list | tuple) else [value]
-        if (is_list and values is not value) or not all(map(check, values)):
-            return name
-    return None
+        if is_list and isinstance(value, list | tuple):
+            for odd in (each for each in value if not kind.holds(each)):
+                raise ValueError(f"{where}{name} holds {_shown(odd)}, not {kind.says}")
+        elif is_list or not kind.holds(value):
+            said = f"a list of {kind.says}" if is_list else kind.says
+            shown = _shown(value) if name in row else "missing"
+            raise ValueError(f"{where}{name} is {shown}, not {said}")
 
 
 def _shown(value: object) -> str:
