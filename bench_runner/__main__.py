@@ -53,7 +53,6 @@ from typing import Any
 
 from bench_runner import export
 from bench_runner.arguments import (
-    OF_A_TRIAL,
     asked_settings,
     asked_setup,
     find_recipe,
@@ -67,7 +66,7 @@ from bench_runner.recipes import recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.runner import Options, Search
+from bench_runner.runner import Search
 from bench_runner.settings import paper_space, search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
@@ -81,22 +80,10 @@ def emit(event: dict[str, Any]) -> None:
 def _measure(arguments: argparse.Namespace) -> int:
     setup = asked_setup(arguments)
     candidates = asked_settings(arguments, setup)
-    trials = search.expected_trials(candidates, arguments.search)
-    options = Options(
-        strategy=arguments.search,
-        records_file=arguments.records,
-        work_directory=arguments.work,
-        minutes=arguments.minutes,
-        trial_minutes=arguments.trial_minutes,
-        again=arguments.again,
-        launcher=arguments.launcher,
-        micro_batch_size=arguments.micro_batch,
-        largest_micro_batch=arguments.largest_micro_batch,
-        trial={name: getattr(arguments, name) for name in OF_A_TRIAL},
-    )
+    trials = search.expected_trials(candidates, setup.strategy)
     # Records that cannot be read are an error before anything is measured.
-    journal.read(options.records_file)
-    journal.check_place(options.records_file)
+    journal.read(setup.records_file)
+    journal.check_place(setup.records_file)
     offloading = any(settings.offloading for settings in candidates)
     count = counted(setup.recipe) if offloading else None
     concerns = hardware.concerns(setup.machine, setup.gpu_count, count.parameters if count else 0)
@@ -105,7 +92,7 @@ def _measure(arguments: argparse.Namespace) -> int:
             "event": "search-started",
             "labels": [
                 paper_space.label(settings)
-                for settings in search.named_ahead(candidates, options.strategy)
+                for settings in search.named_ahead(candidates, setup.strategy)
             ],
             "expected_trials": round(trials, 1),
         }
@@ -120,7 +107,7 @@ def _measure(arguments: argparse.Namespace) -> int:
         devices = [f"cpu{os.environ.get('SLURM_JOB_ID', '')}"]
     try:
         with only_benchmark(devices):
-            return _search(arguments, setup, options, candidates)
+            return _search(arguments, setup, candidates)
     except DeviceInUseError as error:
         raise ValueError(
             f"another benchmark runs on this machine's {error}, and each would be timed through "
@@ -128,16 +115,14 @@ def _measure(arguments: argparse.Namespace) -> int:
         ) from None
 
 
-def _search(
-    arguments: argparse.Namespace, setup: Setup, options: Options, candidates: Sequence[Settings]
-) -> int:
+def _search(arguments: argparse.Namespace, setup: Setup, candidates: Sequence[Settings]) -> int:
     stop = Event()
     when_parent_ends(stop.set)
     for number in ending_signals():
         signal.signal(number, lambda *_: stop.set())
     methods = {method.strip() for method in arguments.methods.split(",")}
     searches = arguments.settings is None and methods & {"paper", "all"}
-    looking = Search(setup, options, emit, stop)
+    looking = Search(setup, emit, stop)
     best = looking.run(candidates, name_the_best=bool(searches))
     if stop.is_set():
         return 130

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -22,7 +20,6 @@ from bench_runner.launch.trial_record import (
     left_out,
     record_of,
 )
-from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings, Status
 from bench_runner.settings import least_step, paper_space, search
@@ -31,41 +28,11 @@ Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How a search is to be run."""
-
-    strategy: search.Strategy
-    records_file: Path
-    work_directory: Path
-    minutes: float | None = None
-    """The whole search may take this long; it then answers with the best so far."""
-    trial_minutes: float = 20.0
-    again: bool = False
-    launcher: str = "local"
-    micro_batch_size: int | None = None
-    """Time this size alone, without a climb."""
-    largest_micro_batch: int | None = None
-    trial: Mapping[str, Any] = field(default_factory=dict)
-    """Further values of its trials, by the names of TrialSpec."""
-
-    @property
-    def climb(self) -> str:
-        """How the micro-batch size is found, in words that tell records apart."""
-        if self.micro_batch_size is not None:
-            return f"micro-batch {self.micro_batch_size}"
-        words = "fastest" if self.strategy == "fast" else "largest"
-        if self.largest_micro_batch is not None:
-            words += f" up to {self.largest_micro_batch}"
-        return words
-
-
 class Search:
     """One recipe on one machine: every chosen setting measured, left out, or reused."""
 
-    def __init__(self, setup: Setup, options: Options, emit: Emit, stop: Event) -> None:
+    def __init__(self, setup: Setup, emit: Emit, stop: Event) -> None:
         self._setup = setup
-        self._options = options
         self._emit = emit
         self._stop = stop
         self._began = time.monotonic()
@@ -76,9 +43,9 @@ class Search:
     def run(self, candidates: Sequence[Settings], *, name_the_best: bool) -> Measurement | None:
         """Work through the candidates; the fastest record, or None where none has a time."""
         # The logs of the run before, where it has ended; another that still runs keeps its own.
-        sweep(self._options.work_directory / "trials", "[0-9a-f]{12}")
+        sweep(self._setup.work_directory / "trials", "[0-9a-f]{12}")
         sweep_build_locks()
-        journalled = journal.read(self._options.records_file)
+        journalled = journal.read(self._setup.records_file)
         self._reuse(candidates, journalled)
         situation = self._situation()
         complete = True
@@ -86,7 +53,7 @@ class Search:
             if self._stop.is_set() or self._seconds_left() <= 0:
                 complete = False
                 break
-            action = search.next_action(candidates, self._done, situation, self._options.strategy)
+            action = search.next_action(candidates, self._done, situation, self._setup.strategy)
             if action is None:
                 break
             if isinstance(action, search.LeaveOut):
@@ -103,7 +70,7 @@ class Search:
             if record is None:
                 complete = False
                 break
-            journal.append(self._options.records_file, record)
+            journal.append(self._setup.records_file, record)
             self._tell("trial-finished", record)
             if self.lost_nodes:
                 complete = False
@@ -116,7 +83,7 @@ class Search:
         if best is not None and named and not self.lost_nodes:
             answer = journal.with_id(replace(best, method="optimal"))
             if all(answer.measurement_id != old.measurement_id for old in journalled):
-                journal.append(self._options.records_file, answer)
+                journal.append(self._setup.records_file, answer)
             best = answer
         self._emit(
             {
@@ -147,14 +114,14 @@ class Search:
             # The states of adapters are small, and what stays is the same for all settings.
             parameters=None
             if setup.recipe.training.adapter_rank is not None
-            else parameters or _parameters(setup.recipe),
+            else parameters or getattr(counted(setup.recipe), "parameters", None),
             half_precision=setup.recipe.training.precision != "fp32",
             usable_memory_gib=usable,
             host_memory_gib=setup.machine.memory_gib,
         )
 
     def _reuse(self, candidates: Sequence[Settings], journalled: list[Measurement]) -> None:
-        if self._options.again:
+        if self._setup.again:
             return
         by_key = {
             record.environment.get("configuration_key"): record
@@ -162,7 +129,7 @@ class Search:
             if record.status in _NOT_REPEATED and record.method != "optimal"
         }
         for settings in candidates:
-            key = configuration_key(self._setup, settings, self._options.climb)
+            key = configuration_key(self._setup, settings)
             record = by_key.get(key)
             if record is not None and not self._may_be_otherwise(record):
                 # Under the settings that were asked for: kernels may have been missing.
@@ -177,59 +144,47 @@ class Search:
         limit_s = facts.get("time_limit_s")
         if facts.get("of_the_moment"):
             return True
-        if isinstance(limit_s, int | float) and limit_s < self._options.trial_minutes * 60:
+        if isinstance(limit_s, int | float) and limit_s < self._setup.trial_minutes * 60:
             return True
         nodes = facts.get("nodes") or {}
         return bool(nodes.get("lost")) and nodes.get("job") != self._setup.job_number
 
     def _tell(self, kind: str, record: Measurement) -> None:
         assert record.settings is not None
-        self._emit(
-            {
-                "event": kind,
-                "label": paper_space.label(record.settings),
-                "record": journal.to_json(record),
-            }
-        )
+        row = journal.to_json(record)
+        self._emit({"event": kind, "label": paper_space.label(record.settings), "record": row})
         best = least_step.best_of(self._done)
         if best is not None and best.settings is not None:
-            self._emit(
-                {
-                    "event": "best",
-                    "label": paper_space.label(best.settings),
-                    "training_days": best.training_days,
-                }
-            )
+            label = paper_space.label(best.settings)
+            self._emit({"event": "best", "label": label, "training_days": best.training_days})
 
     def _leave_out(self, action: search.LeaveOut, journalled: list[Measurement]) -> None:
-        record = left_out(
-            self._setup,
-            action.settings,
-            action.reason,
-            climb=self._options.climb,
-            measured_on=date.today(),
-        )
+        record = left_out(self._setup, action.settings, action.reason)
         self._done.append(record)
         if all(record.measurement_id != old.measurement_id for old in journalled):
-            journal.append(self._options.records_file, record)
+            journal.append(self._setup.records_file, record)
         self._tell("left-out", record)
 
     # -- one trial --------------------------------------------------------------------------
 
     def _trial(self, settings: Settings) -> Measurement | None:
         """Measure one combination; None where the search itself was ended in the middle."""
-        options = self._options
+        setup, gpus = self._setup, self._setup.machine.gpus
+        visible, on_cpu = os.environ.get("CUDA_VISIBLE_DEVICES"), setup.device == "cpu"
         spec = TrialSpec(
-            recipe=self._setup.recipe,
+            recipe=setup.recipe,
             settings=settings,
-            gpu_count=self._setup.gpu_count,
-            device=self._setup.device,
-            climb="fastest" if options.strategy == "fast" else "largest",
-            largest_micro_batch=options.largest_micro_batch,
-            **options.trial,
+            gpu_count=setup.gpu_count,
+            device=setup.device,
+            launcher=setup.launcher,
+            compute_capability=gpus[0].compute_capability if gpus else None,
+            pinned={} if on_cpu else hardware.pinned(gpus, setup.gpu_count, visible),
+            climb="fastest" if setup.strategy == "fast" else "largest",
+            largest_micro_batch=setup.largest_micro_batch,
+            **setup.trial,
         )
-        if options.micro_batch_size is not None:
-            spec = spec.at(options.micro_batch_size)
+        if setup.micro_batch_size is not None:
+            spec = spec.at(setup.micro_batch_size)
         outcome = self._group(spec)
         while True:
             if outcome.status == "cancelled" or self._out_of_minutes(outcome):
@@ -239,9 +194,7 @@ class Search:
                 # No other settings would change that.
                 raise ValueError(error["message"])
             self.lost_nodes = outcome.lost_nodes
-            if outcome.lost_nodes:
-                break
-            smaller = next_size(outcome)
+            smaller = None if outcome.lost_nodes else next_size(outcome)
             if smaller is None:
                 break
             self._emit(
@@ -259,53 +212,34 @@ class Search:
                 events=(*outcome.events, *again.events),
                 wall_s=outcome.wall_s + again.wall_s,
             )
-        record = record_of(
-            self._setup,
-            settings,
-            outcome,
-            climb=options.climb,
-            measured_on=date.today(),
-        )
+        record = record_of(setup, settings, outcome)
         # The planner goes by the settings that were asked for.
         asked = replace(record.settings or settings, free_lunch=settings.free_lunch)
         self._done.append(replace(record, settings=asked))
         return record
 
     def _group(self, spec: TrialSpec) -> Outcome:
-        def progress(event: dict[str, Any]) -> None:
-            kind = event.get("event")
-            if kind in ("probe", "phase", "climbed"):
-                self._emit(
-                    {
-                        **{k: v for k, v in event.items() if k != "rank"},
-                        "event": "trial-progress",
-                        "phase": event.get("phase", kind),
-                        "label": paper_space.label(spec.settings),
-                    }
-                )
+        label = paper_space.label(spec.settings)
 
-        gpus = self._setup.machine.gpus
+        def progress(event: dict[str, Any]) -> None:
+            kind = event["event"]
+            if kind in ("probe", "phase", "climbed"):
+                told = {k: v for k, v in event.items() if k != "rank"}
+                phase = event.get("phase", kind)
+                self._emit({**told, "event": "trial-progress", "phase": phase, "label": label})
+
         return run_group(
             spec,
-            work_directory=self._options.work_directory,
-            time_limit_s=min(self._options.trial_minutes * 60, self._seconds_left()),
+            work_directory=self._setup.work_directory,
+            time_limit_s=min(self._setup.trial_minutes * 60, self._seconds_left()),
             on_event=progress,
             stop=self._stop,
-            launcher=self._options.launcher,
-            compute_capability=gpus[0].compute_capability if gpus else None,
-            pinned=self._pinned(),
         )
 
-    def _pinned(self) -> dict[str, str]:
-        if self._setup.device == "cpu":
-            return {}
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        return hardware.pinned(self._setup.machine.gpus, self._setup.gpu_count, visible)
-
     def _seconds_left(self) -> float:
-        if self._options.minutes is None:
+        if self._setup.minutes is None:
             return float("inf")
-        return self._options.minutes * 60 - (time.monotonic() - self._began)
+        return self._setup.minutes * 60 - (time.monotonic() - self._began)
 
     def _out_of_minutes(self, outcome: Outcome) -> bool:
         """Whether the search's own time, not the trial's, ended this group."""
@@ -334,8 +268,3 @@ def next_size(outcome: Outcome) -> int | None:
         told = (outcome.reason or "").startswith("ValueError")
         return None if restarted or told else int(climbed["micro_batch_size"])
     return None
-
-
-def _parameters(recipe: Recipe) -> int | None:
-    count = counted(recipe)
-    return None if count is None else count.parameters

@@ -9,7 +9,6 @@ import sys
 import sysconfig
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -93,7 +92,7 @@ def when_parent_ends(then: Callable[[], None]) -> None:
     A kill leaves no time to tell a child anything, so the child looks.
     """
     said = os.environ.pop(WATCHED_PARENT, "")
-    if not said.isdigit():
+    if not said.isdigit() or os.name != "posix":
         return
     parent = int(said)
 
@@ -146,11 +145,13 @@ def shorten(path: Path, count: int = 1024 * 1024) -> None:
         pass
 
 
-def log_tail(path: Path, lines: int = LOG_LINES) -> tuple[str, ...]:
-    """The last lines of a log, however large it is; () where there is none."""
+def log_tail(path: Path, lines: int = LOG_LINES, before: str = "\0") -> tuple[str, ...]:
+    """The last lines of a log, however large it is, above the first with a word; () where there
+    is none."""
+    text, found, _ = read_end(path, 256 * 1024).partition(before)
     # A progress bar overwrites its line: what came last counts.
-    kept = (line.rstrip().rpartition("\r")[2] for line in read_end(path, 64 * 1024).split("\n"))
-    return tuple(deque((line[-MAX_LINE:] for line in kept if line.strip()), maxlen=lines))
+    kept = [line.rstrip().rpartition("\r")[2] for line in text.split("\n")[: -1 if found else None]]
+    return tuple(line[-MAX_LINE:] for line in kept if line.strip())[-lines:]
 
 
 def end_group(process: subprocess.Popen[bytes], value: str, variable: str = MARK) -> None:

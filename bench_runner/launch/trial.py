@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -26,6 +27,12 @@ class TrialSpec:
     gpu_count: int
     device: str = "cuda"
     """``cuda`` or ``cpu``."""
+    launcher: str = "local"
+    """``local`` or ``slurm``."""
+    compute_capability: str | None = None
+    """Of the GPUs, as ``9.0``."""
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    """What makes CUDA take the GPUs that the search is about (bench_runner.launch.hardware)."""
     climb: Literal["largest", "fastest", "none"] = "largest"
     """``largest`` doubles until memory ends, as the paper does; ``fastest`` stops as soon as
     throughput stops growing or the next size is predicted not to fit; ``none`` takes the size."""

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from bench_runner.launch.hardware import Machine, gpu_mark
@@ -17,7 +18,7 @@ from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.journal import said_settings, with_id
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import paper_space
+from bench_runner.settings import paper_space, search
 from bench_runner.typed_numbers import percent, plain
 from bench_runner.untrusted_text import printable
 
@@ -26,7 +27,7 @@ LOCAL_SOURCE = "measured-here"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What all trials of one search have in common."""
+    """What a search is asked for and what is here: what all of its trials have in common."""
 
     recipe: Recipe
     machine: Machine
@@ -34,6 +35,19 @@ class Setup:
     device: str
     peak_tflops: Mapping[str, float]
     """Dense peaks of one GPU with FP32 accumulation, by ``fp16``, ``bf16``, ``tf32``, ``fp32``."""
+    records_file: Path
+    work_directory: Path
+    strategy: search.Strategy = "fast"
+    minutes: float | None = None
+    """The whole search may take this long; it then answers with the best so far."""
+    trial_minutes: float = 20.0
+    again: bool = False
+    launcher: str = "local"
+    micro_batch_size: int | None = None
+    """Time this size alone, without a climb."""
+    largest_micro_batch: int | None = None
+    trial: Mapping[str, Any] = field(default_factory=dict)
+    """Further values of its trials, by the names of TrialSpec."""
     source_id: str = LOCAL_SOURCE
     node_count: int = 1
     job_number: str | None = None
@@ -51,6 +65,16 @@ class Setup:
         precision = self.recipe.training.precision
         tf32 = precision == "fp32" and settings.free_lunch
         return self.peak_tflops.get("tf32" if tf32 else precision)
+
+    @property
+    def climb(self) -> str:
+        """How the micro-batch size is found, in words that tell records apart."""
+        if self.micro_batch_size is not None:
+            return f"micro-batch {self.micro_batch_size}"
+        words = "fastest" if self.strategy == "fast" else "largest"
+        if self.largest_micro_batch is not None:
+            words += f" up to {self.largest_micro_batch}"
+        return words
 
     @property
     def machine_key(self) -> str:
@@ -71,7 +95,7 @@ class Setup:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def configuration_key(setup: Setup, settings: Settings, climb: str) -> str:
+def configuration_key(setup: Setup, settings: Settings) -> str:
     """What must agree for a record to stand for a trial: recipe, settings, machine, versions, and
     how the micro-batch was found."""
     combination = replace(settings, micro_batch_size=None, gradient_accumulation_steps=None)
@@ -81,7 +105,7 @@ def configuration_key(setup: Setup, settings: Settings, climb: str) -> str:
             setup.gpu_count,
             setup.machine_key,
             list(said_settings(combination).values()),
-            climb,
+            setup.climb,
         ]
     )
     return hashlib.sha256(text.encode()).hexdigest()[:20]
@@ -95,7 +119,7 @@ def counted(recipe: Recipe) -> FlopCount | None:
         return None
 
 
-def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings) -> dict[str, Any]:
+def _facts(setup: Setup, outcome: Outcome | None, settings: Settings) -> dict[str, Any]:
     """The record's environment."""
     machine = setup.machine
     facts: dict[str, Any] = {
@@ -115,7 +139,7 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
             for gpu in machine.gpus[: setup.gpu_count]
         ],
         "versions": machine.versions,
-        "configuration_key": configuration_key(setup, settings, climb),
+        "configuration_key": configuration_key(setup, settings),
     }
     if setup.variables:
         facts["variables"] = dict(setup.variables)
@@ -158,18 +182,16 @@ def _facts(setup: Setup, outcome: Outcome | None, climb: str, settings: Settings
     return facts
 
 
-def record_of(
-    setup: Setup, settings: Settings, outcome: Outcome, *, climb: str, measured_on: date
-) -> Measurement:
+def record_of(setup: Setup, settings: Settings, outcome: Outcome) -> Measurement:
     """The record of one trial."""
-    facts = _facts(setup, outcome, climb, settings)
+    facts = _facts(setup, outcome, settings)
     timed = outcome.last("timed")
     missing = (facts.get("about") or {}).get("missing_kernels") or []
     if missing and settings.free_lunch:
         # Without the kernels it is not the free lunch, and must not be filed as one.
         settings = replace(settings, free_lunch=False)
         facts["not_free_lunch_because"] = "missing kernels: " + ", ".join(missing)
-    base = _without_time(setup, settings, facts, measured_on)
+    base = _without_time(setup, settings, facts)
     if (wrong := _other_devices(setup, facts.get("about") or {})) is not None:
         return with_id(replace(base, reason=wrong))
     if timed is None or outcome.status != "ok":
@@ -276,18 +298,13 @@ def _timed_record(
     )
 
 
-def left_out(
-    setup: Setup, settings: Settings, reason: str, *, climb: str, measured_on: date
-) -> Measurement:
+def left_out(setup: Setup, settings: Settings, reason: str) -> Measurement:
     """The record of settings that the planner left out."""
-    facts = _facts(setup, None, climb, settings)
-    base = _without_time(setup, settings, facts, measured_on)
+    base = _without_time(setup, settings, _facts(setup, None, settings))
     return with_id(replace(base, status="pruned", reason=reason))
 
 
-def _without_time(
-    setup: Setup, settings: Settings, facts: dict[str, Any], measured_on: date
-) -> Measurement:
+def _without_time(setup: Setup, settings: Settings, facts: dict[str, Any]) -> Measurement:
     """A record that failed, whose environment is these very facts."""
     return Measurement(
         measurement_id="",
@@ -305,6 +322,6 @@ def _without_time(
         timing="synchronised",
         source_id=setup.source_id,
         node_count=setup.node_count,
-        measured_on=measured_on,
+        measured_on=date.today(),
         environment=facts,
     )

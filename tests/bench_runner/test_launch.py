@@ -27,67 +27,54 @@ SLURM = {
 }
 
 
-def trial(settings: Settings) -> TrialSpec:
-    return TrialSpec(recipe=find_recipe("pythia-160m"), settings=settings, gpu_count=2)
+def trial(settings: Settings | None = None, **more: Any) -> TrialSpec:
+    asked = {"gpu_count": 2, "compute_capability": "9.0", **more}
+    settings = settings or paper_space.settings_for(free_lunch=True)
+    return TrialSpec(recipe=find_recipe("pythia-160m"), settings=settings, **asked)
 
 
 def test_one_process_starts_by_itself_with_what_torchrun_would_tell_it(tmp_path: Path) -> None:
-    words = process_group.command(tmp_path / "spec.json", 1, "local", {})
+    spec = trial(gpu_count=1)
+    words = process_group.command(tmp_path / "spec.json", spec, {})
     assert words == [sys.executable, "-P", "-m", "bench_runner.worker", str(tmp_path / "spec.json")]
-    spec = replace(trial(paper_space.settings_for(free_lunch=True)), gpu_count=1)
     left = {"RANK": "3", "WORLD_SIZE": "8", "MASTER_PORT": "29500", "TORCHELASTIC_RUN_ID": "x"}
 
-    def told(spec: TrialSpec, launcher: str) -> dict[str, str]:
-        found = process_group.child_environment(
-            left,
-            work_directory=tmp_path,
-            spec=spec,
-            compute_capability="9.0",
-            group="g",
-            launcher=launcher,
-        )
+    def told(spec: TrialSpec) -> dict[str, str]:
+        found = process_group.child_environment(left, spec, tmp_path, "g")
         return {name: found[name] for name in (*left, "LOCAL_RANK") if name in found}
 
     alone = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "1", "MASTER_PORT": "0"}
-    assert told(spec, "local") == alone
-    assert told(spec, "slurm") == told(replace(spec, gpu_count=2), "local") == {}
+    assert told(spec) == alone
+    assert told(replace(spec, launcher="slurm")) == told(trial()) == {}
 
 
 def test_slurm_starts_one_launcher_a_node_with_the_first_host_as_meeting_point(
     tmp_path: Path,
 ) -> None:
-    words = process_group.command(tmp_path / "spec.json", 8, "slurm", SLURM)
+    spec = trial(gpu_count=8, launcher="slurm")
+    words = process_group.command(tmp_path / "spec.json", spec, SLURM)
     assert words[0] == "srun"
     assert "--nproc-per-node=4" in words
     assert "--rdzv-endpoint=gpu03:24711" in words
 
 
 @pytest.mark.parametrize(
-    ("launcher", "environment", "gpus", "words"),
-    [
-        ("slurm", {}, 2, "inside salloc or sbatch"),
-        ("slurm", SLURM, 3, "change --gpus"),
-        ("mpi", {}, 2, "choose local or slurm"),
-    ],
+    ("environment", "gpus", "words"),
+    [({}, 2, "inside salloc or sbatch"), (SLURM, 3, "change --gpus")],
 )
 def test_a_launcher_that_cannot_work_says_so(
-    tmp_path: Path, launcher: str, environment: dict[str, str], gpus: int, words: str
+    tmp_path: Path, environment: dict[str, str], gpus: int, words: str
 ) -> None:
+    spec = trial(gpu_count=gpus, launcher="slurm")
     with pytest.raises(ValueError, match=words):
-        process_group.command(tmp_path / "spec.json", gpus, launcher, environment)
+        process_group.command(tmp_path / "spec.json", spec, environment)
 
 
 def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
     base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
     base["TORCH_CUDA_ARCH_LIST"] = "8.0 12.0+PTX"
     offloading = paper_space.settings_for(free_lunch=True, sharding="zero-2", offloading=True)
-    environment = process_group.child_environment(
-        base,
-        work_directory=tmp_path,
-        spec=trial(offloading),
-        compute_capability="9.0",
-        group="g",
-    )
+    environment = process_group.child_environment(base, trial(offloading), tmp_path, "g")
     assert environment["NCCL_NVLS_ENABLE"] == "0"
     assert environment["OMP_NUM_THREADS"] == "3"
     assert environment["HF_HUB_OFFLINE"] == "1"
@@ -99,16 +86,9 @@ def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> No
 def test_a_group_that_clips_gradients_in_host_memory_can_exchange_them_there(
     tmp_path: Path,
 ) -> None:
-    def variables(**settings: Any) -> dict[str, str]:
-        return process_group.child_environment(
-            {},
-            work_directory=tmp_path,
-            spec=trial(
-                paper_space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **settings)
-            ),
-            compute_capability="9.0",
-            group="g",
-        )
+    def variables(**more: Any) -> dict[str, str]:
+        sharded = paper_space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **more)
+        return process_group.child_environment({}, trial(sharded), tmp_path, "g")
 
     offloading = variables(offloading=True)
     assert offloading["ACCELERATE_USE_FSDP"] == offloading["FSDP_OFFLOAD_PARAMS"] == "true"

@@ -116,11 +116,14 @@ def test_cuda_is_told_which_gpus_are_meant() -> None:
     assert [gpu.index for gpu in hardware.visible(gpus, "1,7,0")] == [1]
     environment = process_group.child_environment(
         {"CUDA_VISIBLE_DEVICES": "GPU-bbb"},
-        work_directory=Path("w"),
-        spec=TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=1),
-        compute_capability="9.0",
-        group="g",
-        pinned=hardware.pinned(by_uuid, 1, "GPU-bbb"),
+        TrialSpec(
+            recipe=find_recipe("pythia-160m"),
+            settings=SETTINGS,
+            gpu_count=1,
+            pinned=hardware.pinned(by_uuid, 1, "GPU-bbb"),
+        ),
+        Path("w"),
+        "g",
     )
     assert environment["CUDA_VISIBLE_DEVICES"] == "1"
 
@@ -147,10 +150,9 @@ def test_what_another_launcher_left_in_the_shell_shards_nothing() -> None:
     left |= {"ACCELERATE_MIXED_PRECISION": "no", "PET_NNODES": "2", "MASTER_ADDR": "gone"}
     environment = process_group.child_environment(
         {**left, "NCCL_NVLS_ENABLE": "0", "HOME": "/h"},
-        work_directory=Path("w"),
-        spec=TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=2),
-        compute_capability="9.0",
-        group="g",
+        TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=2),
+        Path("w"),
+        "g",
     )
     assert not left.keys() & environment.keys()
     assert (environment["NCCL_NVLS_ENABLE"], environment["HOME"]) == ("0", "/h")
@@ -168,7 +170,7 @@ def test_variables_that_change_a_time_are_told_and_stand_in_the_record(
     (said,) = hardware.concerns(setup().machine, 1)
     assert said.startswith("CUDA_LAUNCH_BLOCKING is set to '1', so that every kernel is waited for")
     assert record(outcome(0.2), variables=kept).environment["variables"] == kept
-    keys = {configuration_key(setup(variables=v), SETTINGS, "fastest") for v in ({}, kept)}
+    keys = {configuration_key(setup(variables=v), SETTINGS) for v in ({}, kept)}
     assert len(keys) == 2 and "variables" not in record(outcome(0.2)).environment
 
 
@@ -196,10 +198,8 @@ def test_what_failed_by_the_moment_is_tried_again(
     monkeypatch.setattr(runner.Search, "_group", group)
     file = tmp_path / "records.jsonl"
     journal.append(file, record(failed))
-    options = runner.Options(
-        strategy="fast", records_file=file, work_directory=tmp_path, trial_minutes=20.0
-    )
-    found = runner.Search(setup(), options, lambda event: None, Event())
+    given = setup(strategy="fast", records_file=file, work_directory=tmp_path, trial_minutes=20.0)
+    found = runner.Search(given, lambda event: None, Event())
     best = found.run([SETTINGS], name_the_best=False)
     assert bool(asked) is again
     assert (best is not None) is again
@@ -219,10 +219,8 @@ def test_a_gpu_that_torch_cannot_use_ends_the_search_at_once(
         return wrong
 
     monkeypatch.setattr(runner.Search, "_group", group)
-    options = runner.Options(
-        strategy="exhaustive", records_file=tmp_path / "r.jsonl", work_directory=tmp_path
-    )
-    found = runner.Search(setup(), options, lambda event: None, Event())
+    given = setup(strategy="exhaustive", records_file=tmp_path / "r.jsonl", work_directory=tmp_path)
+    found = runner.Search(given, lambda event: None, Event())
     with pytest.raises(ValueError, match="cannot use GPU 0"):
         found.run(paper_space.space(1), name_the_best=True)
     assert len(asked) == 1 and not (tmp_path / "r.jsonl").exists()

@@ -80,9 +80,7 @@ def test_the_solver_is_our_own(hostile: Path) -> None:
 
 def test_every_rank_and_all_that_it_starts_is_our_own(hostile: Path, tmp_path: Path) -> None:
     spec = TrialSpec(recipe=find_recipe("pythia-160m"), settings=NAIVE, gpu_count=2)
-    environment = child_environment(
-        dict(os.environ), work_directory=tmp_path, spec=spec, compute_capability=None, group="g"
-    )
+    environment = child_environment(dict(os.environ), spec, tmp_path, "g")
     # torchrun starts a rank by -u -m, and a rank may start Python by -c.
     program = (
         "import json, subprocess, sys; paths = sys.path; more = subprocess.run([sys.executable,"

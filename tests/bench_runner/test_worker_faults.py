@@ -66,13 +66,13 @@ def test_the_search_goes_on_after_a_bad_worker(tmp_path: Path, worker: list[str]
     good = f"say({STARTED}); say(json.loads({json.dumps(TIMED)!r})); say({DONE})"
     worker += ["say(b'garbage')", good]
     told: list[dict[str, Any]] = []
-    options = runner.Options(
+    asked = setup(
         strategy="exhaustive",
         records_file=tmp_path / "records.jsonl",
         work_directory=tmp_path / "work",
     )
     candidates = [paper_space.settings_for(free_lunch=False), SETTINGS]
-    search = runner.Search(setup(), options, told.append, threading.Event())
+    search = runner.Search(asked, told.append, threading.Event())
     best = search.run(candidates, name_the_best=False)
     first, second = journal.read(tmp_path / "records.jsonl")
     assert first.status == "failed"
