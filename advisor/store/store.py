@@ -155,19 +155,17 @@ class Store:
         with self._writing() as connection:
             return delete_own(connection, "quote", quote_id)
 
-    def merge(self, path: str | Path, *, replace: bool = False, mine: bool = False) -> Merged:
+    def merge(self, path: str | Path, *, mine: bool = False) -> Merged:
         """Bring in a JSON-lines file or another store's own rows. Twice is the same as once.
 
-        A row whose id is known with other content stays out, unless ``replace`` puts it in the
-        place of the user's own. The rows are marked with the file and its day, unless it is
-        ``mine``, the user's own. The other store is only read.
+        A row whose id is known with other content stays out. The rows are marked with the file and
+        its day, unless it is ``mine``, the user's own. The other store is only read.
         """
         from advisor.store.merge.merging import merge_rows
 
         (read,) = self._read_files([path])
-        mark = None if mine else file_mark(path)
         with self._writing() as connection:
-            return merge_rows(connection, read, replace=replace, merged_from=mark)
+            return merge_rows(connection, read, None if mine else file_mark(path))
 
     def try_merge(
         self, paths: Sequence[str | Path], look: Callable[[Reader], T], *, mine: bool = False
@@ -180,9 +178,8 @@ class Store:
         merged = []
         with self._writing(keep=False) as connection:
             for path, read in zip(paths, files, strict=True):
-                mark = None if mine else file_mark(path)
-                merged.append(merge_rows(connection, read, merged_from=mark))
-            if not any(each.added or each.replaced for each in merged):
+                merged.append(merge_rows(connection, read, None if mine else file_mark(path)))
+            if not any(each.added for each in merged):
                 return merged, None, None
             after = look(Reader(connection))
         with self.reading() as reader:

@@ -245,49 +245,32 @@ def test_a_row_that_is_none_is_refused_by_name_and_the_rest_comes_in(
     assert f"{mixed}: 1 new row; refused: " in told.err
 
 
-def test_a_known_id_with_other_content_is_named_and_can_be_replaced(
+def test_a_known_id_with_other_content_is_named_and_stays(
     own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [journal.to_json(record(f"r-{n}")) for n in range(3)]
     file = written(tmp_path / "lab.jsonl", *rows)
-    changed = written(
-        tmp_path / "my changed.jsonl", *(row | {"training_days": 130.5} for row in rows)
-    )
+    changed = written(tmp_path / "changed.jsonl", *(row | {"training_days": 130.5} for row in rows))
     words = ["--mine", "--store", str(own_store)]
     assert main(["merge", file, file, *words]) == 0
     assert main(["merge", changed, *words]) == 0
     *_, again, said = capsys.readouterr().err.splitlines()
     assert again == f"{file}: 0 new rows"
+    stays = "with other content, which stays"
     assert said == (
-        f"{changed}: 0 new rows; your store knows 3 rows (the record 'r-0' and 2 more) with other "
-        f"content, which stays (advisor merge --replace '{changed}' --store {own_store} puts the "
-        "file's in its place)"
+        f"{changed}: 0 new rows; your store knows 3 rows (record 'r-0' and 2 more) {stays}"
     )
     assert set(days_of(own_store).values()) == {130.0}
-    one = written(tmp_path / "one.jsonl", rows[1] | {"training_days": 130.5})
-    for said in (f"{one}: 0 new rows, 1 row of yours replaced\n", f"{one}: 0 new rows\n"):
-        assert main(["merge", "--replace", one, *words]) == 0
-        assert capsys.readouterr().err == said
-    assert days_of(own_store) == {"r-0": 130.0, "r-1": 130.5, "r-2": 130.0}
-    assert main(["merge", "--check", "--replace", file, *words]) == 2
-    assert "leave one out" in capsys.readouterr().err
     twice = written(tmp_path / "twice.jsonl", times(), times(), times() | {"training_days": 130.5})
     assert main(["merge", twice, *words]) == 0
     assert "'odd': an earlier row says something else" in capsys.readouterr().err
-
-
-def test_what_ships_stays_whatever_a_file_says_of_its_id(
-    own_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+    # What ships stays, too.
     quote = next(q for q in look(Store(own_store)).quotes() if q.item_kind == "gpu")
     same = {"quote_id": quote.quote_id, "item_id": quote.item_id, "kind": quote.kind}
     file = written(tmp_path / "prices.jsonl", QUOTE | same | {"price_usd": "1.00"})
-    for more in ([], ["--replace"]):
-        assert main(["merge", file, *more, "--store", str(own_store)]) == 0
-        assert capsys.readouterr().err == (
-            f"{file}: 0 new rows; the quote '{quote.quote_id}' ships with the program with other "
-            "content, which stays: give yours an id of its own\n"
-        )
+    assert main(["merge", file, "--store", str(own_store)]) == 0
+    said = f"{file}: 0 new rows; your store knows quote '{quote.quote_id}' {stays}\n"
+    assert capsys.readouterr().err == said
     assert quote in look(Store(own_store)).quotes()
 
 

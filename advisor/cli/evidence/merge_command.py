@@ -34,31 +34,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("files", nargs="+", metavar="FILE", help="a .jsonl of records or a .duckdb")
     add("--mine", action="store_true", help="the file is of your own other machine: believe it")
     add("--check", action="store_true", help="what a merge would change; nothing is kept")
-    add(
-        "--replace",
-        action="store_true",
-        help="put the file's rows in the place of yours with the same id",
-    )
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Bring them in, one after the other, or look. Raises StoreError and InputError."""
-    if options.check and options.replace:
-        raise InputError(
-            "--check keeps nothing, so --replace does nothing beside it: leave one out"
-        )
     store = open_store(options)
     if options.check:
         return _check(store, options)
     if len(options.files) > 1:  # one that cannot be read leaves none of them merged
         store.try_merge(options.files, lambda _: None, mine=options.mine)
     for file in options.files:
-        merged = store.merge(Path(file), replace=options.replace, mine=options.mine)
-        if merged.refused and not (merged.added or merged.replaced or merged.held):
+        merged = store.merge(Path(file), mine=options.mine)
+        if merged.refused and not (merged.added or merged.held):
             own = "" if options.mine else "; a file of your own comes in with --mine"
             raise InputError(f"{file}: {refused_words(merged)}; nothing was added{own}")
-        print(f"{file}: {merged_words(merged, file)}", file=sys.stderr)
+        print(f"{file}: {merged_words(merged)}", file=sys.stderr)
         _tell_unused(store, merged)
     return ANSWERED
 
@@ -103,7 +94,7 @@ def _check(store: Store, options: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     for file, merged in zip(options.files, found, strict=True):
         rows += _rows(file, merged)
-        print(f"{file}: {merged_words(merged, file)}", file=sys.stderr)
+        print(f"{file}: {merged_words(merged)}", file=sys.stderr)
     if options.format == "json":
         print(to_json({"rows": rows, "ranking_changes": changes}))
     elif options.format == "csv":

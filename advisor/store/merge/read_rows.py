@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from advisor.store.merge.export_rows import journal_record, local_tables
 from advisor.store.row_checks import check_row, row_words
-from advisor.store.rows import DERIVED, KEYS, RECORDED, Tables, Values, measurement_values
+from advisor.store.rows import DERIVED, KEYS, Tables, Values, measurement_values
 from advisor.store.storage.connection import created, opened
 from advisor.store.storage.engine import duckdb
 from advisor.store.storage.migrate import migrate, newest_version, schema_version
@@ -25,13 +25,13 @@ from bench_runner.records.journal import (
     SUFFIXES,
     from_json,
     records_in_output,
+    to_json,
 )
-from bench_runner.records.measurement import Measurement
 from bench_runner.untrusted_text import OutsideError, is_plain_file, json_outside, lines_outside
 
 MAX_MERGED = 500_000
 """Rows of one file or store; they take a gigabyte in memory."""
-_WITH_TABLE = KEYS.keys() - {"measurement", *DERIVED}
+_TABLES = KEYS.keys() - {*DERIVED}
 
 
 class ReadRows(NamedTuple):
@@ -58,62 +58,57 @@ def read_rows(path: Path, *, wait_s: float) -> ReadRows:
             records = records_in_output(path)
         except ValueError as error:
             raise StoreError(str(error)) from None
-        return _checked(("", record) for record in records)
+        return _checked(("", to_json(record)) for record in records)
     return _checked(_of_lines(path))
 
 
 def _checked(rows: Iterator[tuple[str, Any]]) -> ReadRows:
-    """The rows by table, sources first; of those with one id the first."""
+    """The rows by table, sources first; of those with one id the first. Each comes with where it
+    is, as JSON has it or as what is wrong with it."""
     tables: dict[str, dict[tuple[object, ...], Values]] = {name: {} for name in KEYS}
     refused: list[str] = []
-    for what, row in rows:
-        named = what
+    for place, row in rows:
+        named = place
         try:
             if isinstance(row, Exception):
                 raise row
-            if isinstance(row, Measurement):
-                named = ", ".join(filter(None, (what, f"record {row.measurement_id!r}")))
-                table, values = "measurement", check_row("measurement", measurement_values(row))
-            else:
-                table = str(row.pop("table"))
-                named = ", ".join(filter(None, (what, row_words(table, row))))
-                values = check_row(table, row)
+            if not isinstance(row, dict):
+                raise ValueError("not a JSON object")
+            table = row.pop("table", "measurement")
+            if table not in _TABLES:
+                raise ValueError(f"no table is called {table!r}")
+            if row.keys() >= {*KEYS[table]}:
+                named = ", ".join(filter(None, (place, row_words(table, row))))
+            if table == "measurement":
+                row = measurement_values(from_json(row))
+            values = check_row(table, row)
             key = tuple(values[column] for column in KEYS[table])
             if tables[table].setdefault(key, values) != values:
                 raise ValueError("an earlier row says something else of this id")
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            refused.append(f"{named}: {_why(error)}")
+        except RecursionError:
+            refused.append(f"{named}: is nested too deeply")
+        except (ValueError, TypeError, KeyError) as error:
+            refused.append(f"{named}: {error}")
     return ReadRows({name: list(rows.values()) for name, rows in tables.items()}, tuple(refused))
-
-
-def _why(error: Exception) -> str:
-    return "is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _of_store(path: Path, wait_s: float) -> Iterator[tuple[str, Any]]:
     with _as_new_as_we(path, wait_s) as connection:
         counts = (
-            f"(SELECT count(*) FROM {name} WHERE origin = 'local')"
-            for name in sorted(KEYS.keys() - {*DERIVED})
+            f"(SELECT count(*) FROM {name} WHERE origin = 'local')" for name in sorted(_TABLES)
         )
         (count,) = connection.execute(f"SELECT {' + '.join(counts)}").fetchone() or (0,)
         _check_number(int(count), path)
         tables = local_tables(connection)
     for table, rows in tables.items():
         for row in rows:
-            if table != "measurement":
-                yield "", {"table": table, **row}
-                continue
             try:
-                json_outside(row["environment"])  # one that names something twice is none
-                as_json = json.dumps(journal_record(_recorded(row)), default=str)
-                yield "", from_json(json.loads(as_json))
+                if table == "measurement":
+                    json_outside(row["environment"])  # one that names something twice is none
+                    row = json.loads(json.dumps(journal_record(row), default=str))
+                yield "", {"table": table, **row}
             except (ValueError, TypeError, RecursionError) as error:
                 yield row_words(table, row), error
-
-
-def _recorded(row: Values) -> Values:
-    return {name: row[name] for name in RECORDED}
 
 
 @contextmanager
@@ -168,21 +163,7 @@ def _of_lines(path: Path) -> Iterator[tuple[str, Any]]:
         named = isinstance(row, Mapping) and {"measurement_id", "table"} & row.keys()
         if number == 1 and not named:
             _refuse_other_files(path)
-        yield f"line {number}", _row_of(row)
-
-
-def _row_of(row: Any) -> Any:
-    """A record, the row of another table, or what is wrong with it."""
-    try:
-        if not isinstance(row, dict):
-            raise ValueError("not a JSON object")
-        if "table" not in row:
-            return from_json(row)
-        if row["table"] not in _WITH_TABLE:
-            raise ValueError(f"no table is called {row['table']!r}")
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        return ValueError(_why(error))
-    return row
+        yield f"line {number}", row
 
 
 def _refuse_other_files(path: Path) -> None:

@@ -33,5 +33,5 @@ a store. All of it comes in or nothing, marked with the file's name and its day.
             why = "There is no such file yet." if path.name else "no file is named"
             return Judged(why, field="path")
         store = self.app.store_reader.patient_store
-        keep = self.does(lambda: f"{path.name}: {merged_words(store().merge(path), str(path))}.")
+        keep = self.does(lambda: f"{path.name}: {merged_words(store().merge(path))}.")
         return Judged(f"Enter brings in {path.name}. This cannot be undone.", keep)
