@@ -17,6 +17,7 @@ from advisor.store.storage.locate import draft_name, typed_path
 from advisor.store.storage.migrate import migrate, newest_version, schema_version
 from advisor.store.storage.reject_untrusted_store import remember
 from advisor.store.storage.store_error import StoreError
+from advisor.store.storage.store_file import check_name
 from bench_runner.launch.leftovers import in_use, sweep
 
 SHIPPED_STORE = Path(__file__).parents[1] / "results.duckdb"
@@ -65,12 +66,7 @@ def build_store(path: str | Path) -> None:
 @contextmanager
 def _draft(path: Path) -> Iterator[Path]:
     """Where to write a store that gets the name ``path`` once it is whole. Raises StoreError."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        raise StoreError(
-            "the store's name is not UTF-8, which DuckDB cannot open: name another with --store"
-        ) from None
+    check_name(path)
     if path.is_symlink():
         raise StoreError(
             f"{path} is a link to {os.readlink(path)}, where nothing is: remove the link, or name "

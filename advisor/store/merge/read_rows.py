@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from advisor.store.merge.export_rows import journal_record, local_tables
 from advisor.store.row_checks import check_row, row_words
 from advisor.store.rows import DERIVED, KEYS, Tables, Values, measurement_values
-from advisor.store.storage.connection import created, opened
+from advisor.store.storage.connection import opened
 from advisor.store.storage.engine import duckdb
 from advisor.store.storage.migrate import migrate, newest_version, schema_version
 from advisor.store.storage.store_error import StoreError
@@ -114,17 +115,18 @@ def _of_store(path: Path, wait_s: float) -> Iterator[tuple[str, Any]]:
 @contextmanager
 def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """Another store, open, with our schema; an older one as a migrated copy. It stays as it is."""
-    with opened(path, write=False, wait_s=wait_s) as connection:
-        version = schema_version(connection, path)
-        if version == newest_version():
-            yield connection
-            return
     sweep(Path(tempfile.gettempdir()), r"advisor-\w{8}")
     with tempfile.TemporaryDirectory(prefix="advisor-") as folder, in_use(Path(folder)):
         copy = Path(folder, "copy.duckdb")
-        with opened(path, write=False, wait_s=wait_s, beside={"copy": copy}) as connection:
-            connection.execute("COPY FROM DATABASE store TO copy")
-        with created(copy) as migrated:
+        with opened(path, write=False, wait_s=wait_s) as connection:
+            version = schema_version(connection, path)
+            if version == newest_version():
+                yield connection
+                return
+            for ending in ("", ".wal"):  # the log is there where its program was ended
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
+        with opened(copy, write=True, wait_s=wait_s) as migrated:
             migrate(migrated, version)
             yield migrated
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -62,13 +62,11 @@ def opened(
     *,
     write: bool,
     wait_s: float,
-    beside: Mapping[str, Path] | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The store at ``path``, which must exist, open until the block ends.
 
     Waits up to ``wait_s`` seconds while another program holds it. Nothing else can be reached
-    through it, but for the databases ``beside`` by their names: new ones are made, to be written.
-    Raises StoreError, also where the store holds views or macros of its own.
+    through it. Raises StoreError, also where the store holds views or macros of its own.
     """
     deadline = time.monotonic() + wait_s
     lock = _process_lock(Path(os.path.realpath(path)))  # resolve() raises on links in a ring
@@ -83,8 +81,6 @@ def opened(
         state, written = state_of(path), None
         connection = _attach_when_free(path, write=write, deadline=deadline, wait_s=wait_s)
         try:
-            for name, other in (beside or {}).items():
-                _attach_beside(connection, other, name)
             _reject_untrusted(connection, path, state)
             if write and not known("whole", path, state):
                 check_whole(connection, path)
@@ -141,7 +137,9 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 
 def _attach(connection: duckdb.DuckDBPyConnection, path: Path, options: str) -> None:
-    connection.execute(f"ATTACH {_quoted(path)} AS {_CATALOG} ({options})")
+    # Absolute: DuckDB takes a name that begins like sqlite: or https: for something else.
+    quoted = str(path.absolute()).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS {_CATALOG} ({options})")
 
 
 def _close_off(connection: duckdb.DuckDBPyConnection) -> None:
@@ -175,16 +173,6 @@ def _brought_to_file(connection: duckdb.DuckDBPyConnection, path: Path) -> Token
     except duckdb.Error:
         return None
     return state_of(path)
-
-
-def _attach_beside(connection: duckdb.DuckDBPyConnection, path: Path, name: str) -> None:
-    options = "READ_ONLY" if path.exists() else f"STORAGE_VERSION '{STORAGE_VERSION}'"
-    connection.execute(f"ATTACH {_quoted(path)} AS {name} ({options})")
-
-
-def _quoted(path: Path) -> str:
-    # Absolute: DuckDB takes a name that begins like sqlite: or https: for something else.
-    return "'" + str(path.absolute()).replace("'", "''") + "'"
 
 
 def _attach_when_free(

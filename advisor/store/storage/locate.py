@@ -45,7 +45,6 @@ def draft_name(path: Path) -> str:
 
 def typed_path(path: Path) -> str:
     """A path as it is typed in a command: whatever it is called, a shell takes it for a name."""
-    text = str(path)
-    if all(ch.isascii() and (ch.isalnum() or ch in "-._,/:+=@%") for ch in text):
-        return text
-    return "'" + text.replace("'", "'\"'\"'") + "'"
+    from shlex import quote  # late: only who is refused is told a command
+
+    return quote(str(path))

@@ -11,11 +11,7 @@ from advisor.store.storage.locate import typed_path
 from advisor.store.storage.store_error import StoreError, remedy
 
 _MAGIC = b"DUCK"
-
-
 _MAGIC_OFFSET = 8
-
-
 HEADER_BYTES = 3 * 4096
 
 
@@ -58,8 +54,8 @@ def check_writable(path: Path) -> None:
         )
 
 
-def check_file(path: Path) -> None:
-    """Raise StoreError where ``path`` is plainly no store, without opening a database."""
+def check_name(path: Path) -> None:
+    """Raise StoreError where DuckDB cannot open a file of this name."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -67,42 +63,38 @@ def check_file(path: Path) -> None:
             "the store's name is not UTF-8, which DuckDB cannot open: rename it, or name another "
             "with --store"
         ) from None
-    remake = f"move it away, then: advisor rebuild --store {typed_path(path)}"
+
+
+def check_file(path: Path) -> None:
+    """Raise StoreError where ``path`` is plainly no store, without opening a database."""
+    check_name(path)
+    remake = f"advisor rebuild --store {typed_path(path)}"
+    head = b""
     try:
         found = path.stat()
         if S_ISFIFO(found.st_mode):
             raise StoreError(f"{path} is a pipe, not a store: name a file with --store")
         if not (S_ISREG(found.st_mode) or S_ISDIR(found.st_mode)):
             raise StoreError(f"{path} is a device, not a store: name a file with --store")
-        head = b""
         # A file of /proc says that it is empty, and may be waited for.
         if found.st_size or S_ISDIR(found.st_mode):
             with path.open("rb") as file:
                 head = file.read(HEADER_BYTES)
-    except FileNotFoundError:
-        raise StoreError(
-            f"no store at {path}; make one with: advisor rebuild --store {typed_path(path)}"
-        ) from None
-    except IsADirectoryError:
-        raise StoreError(
-            f"{path} is a directory, not a store: name the file in it, such as "
-            f"--store {typed_path(path / 'results.duckdb')}"
-        ) from None
-    except NotADirectoryError:
-        raise StoreError(
-            f"no store at {path}: {path.parent} is not a directory; name another with --store"
-        ) from None
-    except PermissionError:
-        raise StoreError(
-            f"the store {path} may not be read by you: ask its owner, or name another with --store"
-        ) from None
     except OSError as error:
-        raise StoreError(
-            f"the store {path} cannot be read ({error.strerror}): name another with --store"
-        ) from None
+        said = {
+            FileNotFoundError: f"no store at {path}; make one with: {remake}",
+            IsADirectoryError: f"{path} is a directory, not a store: name the file in it, such as "
+            f"--store {typed_path(path / 'results.duckdb')}",
+            NotADirectoryError: f"no store at {path}: {path.parent} is not a directory; name "
+            "another with --store",
+            PermissionError: f"the store {path} may not be read by you: ask its owner, or name "
+            "another with --store",
+        }
+        other = f"the store {path} cannot be read ({error.strerror}): name another with --store"
+        raise StoreError(said.get(type(error), other)) from None
     _check_logs(path)
     if not head:
-        raise StoreError(f"{path} is empty, not a store: {remake}")
+        raise StoreError(f"{path} is empty, not a store: move it away, then: {remake}")
     if not holds_magic(head):
         raise StoreError(f"{path} is not a store (no DuckDB file): name another with --store")
     if len(head) < HEADER_BYTES:
