@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 WITHIN, PERHAPS, LONGER, UNFIT, UNKNOWN = "within", "perhaps", "longer", "does-not-fit", "no-time"
 """Whether the days keep the limit: the whole interval, a part of it, the middle not; else why there
 are none."""
-_DAYS = ("training_days", "training_days_low", "training_days_high", "basis", "peak_memory_gib")
+_DAYS = ("training_days", "training_days_low", "training_days_high", "basis")
 COLUMNS = (
     *("model", "reach", *_DAYS[:3], "tokens", "images", "parameters", "basis"),
     *("peak_memory_gib", "estimated_memory_gib", "settings", "mend"),
@@ -47,43 +47,34 @@ class Reached:
     model: Model
     reach: str
     time: TrainingTime | None
+    """Where it fits."""
+    measured_gib: float | None = None
+    """Of each GPU's memory, as its estimate."""
     estimated_gib: float | None = None
-    """Of each GPU's memory; `TrainingTime.peak_memory_gib` of a measured time is measured."""
     mend: str | None = None
     """Where it does not fit: what would make it fit, as far as is known."""
 
     @property
-    def samples(self) -> tuple[str, int] | None:
-        """Of the whole training: tokens of text, or images; None for a command of one's own."""
+    def samples(self) -> dict[str, int]:
+        """Of the whole training: tokens of text, or images; none for a command of one's own."""
         model = self.model
         samples = model.batch_size * model.training_steps
         if model.sequence_length is not None:
-            return "tokens", samples * model.sequence_length
-        return None if model.image_size is None else ("images", samples)
-
-    @property
-    def timed(self) -> TrainingTime | None:
-        """Its time, where it fits."""
-        return self.time if self.time is not None and self.time.status == "ok" else None
-
-    @property
-    def measured_gib(self) -> float | None:
-        """Of each GPU's memory."""
-        time = self.timed
-        return time.peak_memory_gib if time is not None and time.basis == "measured" else None
+            return {"tokens": samples * model.sequence_length}
+        return {} if model.image_size is None else {"images": samples}
 
     def as_row(self) -> dict[str, Any]:
         """For a script: nothing rounded."""
-        time, samples = self.timed, dict([self.samples] if self.samples else [])
+        time = self.time
         return {
             "model": self.model.recipe_id,
             "reach": self.reach,
             **{name: None if time is None else getattr(time, name) for name in _DAYS},
-            "tokens": samples.get("tokens"),
-            "images": samples.get("images"),
+            "tokens": self.samples.get("tokens"),
+            "images": self.samples.get("images"),
             "parameters": self.model.parameters,
             "peak_memory_gib": self.measured_gib,
-            "estimated_memory_gib": None if time is None else self.estimated_gib,
+            "estimated_memory_gib": self.estimated_gib,
             "settings": settings_words(time.settings) if time and time.settings else None,
             "mend": self.mend,
         }
@@ -111,15 +102,22 @@ def reached(
     for model in models:
         there = times.get((model.recipe_id, asked.count))
         time = None if there is None else there.time
-        days = None if time is None else time.training_days
-        reach, mend = UNKNOWN, None
-        if days is not None and time is not None:
+        if there is None or time is None:
+            found.append(Reached(model=model, reach=UNKNOWN, time=None))
+        elif (days := time.training_days) is None:
+            mend = _mend(model.recipe_id, times, asked.count)
+            found.append(Reached(model=model, reach=UNFIT, time=None, mend=mend))
+        else:
             within = (time.training_days_high or days) <= most
-            reach = WITHIN if within else PERHAPS if days <= most else LONGER
-        elif there is not None:
-            reach, mend = UNFIT, _mend(model.recipe_id, times, asked.count)
-        gib = None if there is None or days is None else there.estimated_gib
-        found.append(Reached(model=model, reach=reach, time=time, estimated_gib=gib, mend=mend))
+            found.append(
+                Reached(
+                    model=model,
+                    reach=WITHIN if within else PERHAPS if days <= most else LONGER,
+                    time=time,
+                    measured_gib=time.peak_memory_gib if time.basis == "measured" else None,
+                    estimated_gib=there.estimated_gib,
+                )
+            )
     order = {WITHIN: 0, PERHAPS: 0, LONGER: 1, UNFIT: 2, UNKNOWN: 3}
 
     def key(each: Reached) -> tuple[int, float, str]:
@@ -151,10 +149,8 @@ def _mend(recipe_id: str, times: Mapping[tuple[str, int], ReachedTime], count: i
 def reach_sentence(rows: Sequence[Reached], asked: ReachQuestion) -> str:
     """How many models these GPUs train in the time, and which is the longest."""
     where = f"{asked.count} × {asked.gpu.short_name}"
-    verb = "train"
-    if asked.tuning is not None:
-        verb = "fine-tune"
-        where += f" ({tuning_words(asked.tuning)})"
+    verb = "train" if asked.tuning is None else "fine-tune"
+    where += "" if asked.tuning is None else f" ({_tuning_words(asked.tuning)})"
     fits = [row for row in rows if row.reach in (WITHIN, PERHAPS)]
     limit = f" within {counted_days(asked.max_days or ASSUMED_DAYS)}"
     limit += "" if asked.max_days else " (assumed; --max-days sets the limit)"
@@ -169,7 +165,7 @@ def reach_sentence(rows: Sequence[Reached], asked: ReachQuestion) -> str:
     )
 
 
-def tuning_words(tuning: FineTuning) -> str:
+def _tuning_words(tuning: FineTuning) -> str:
     """``LoRA on 50M tokens``, of images where all weights are trained."""
     words = tuning.words(text=True)
     if tuning.data is not None or tuning.adapters:
@@ -191,14 +187,12 @@ def reach_text(
     cut = shown if details else shown[:MOST_ROWS]
     if shown:
         table = [_table_row(row) for row in cut]
-        columns = ("model", "time", "9 in 10 runs", "memory", "trained on", "settings")
-        right = frozenset(("time", "trained on", "memory"))
+        columns = ("model", "time", "9 in 10 runs", "GiB a GPU", "trained on", "settings")
+        right = frozenset(("time", "trained on", "GiB a GPU"))
         blocks.append(to_table(table, columns, right, width=width, spare=SPARE))
     notes = [f"{len(shown) - len(cut)} quicker ones: --details"] if len(shown) > len(cut) else []
     if any(row.reach == PERHAPS for row in cut):
         notes.append("? may take longer than the limit")
-    if any(row.measured_gib is None and row.estimated_gib is not None for row in cut):
-        notes.append("memory with ≈ is of each GPU, not measured, estimated")
     if notes:
         blocks.append(fill("; ".join(notes) + ".", width))
     left = {
@@ -256,15 +250,16 @@ def _table_row(row: Reached) -> dict[str, Any]:
     assert days is not None
     unit = time_unit(days).a_day
     low, high = (time.training_days_low or days), (time.training_days_high or days)
-    gib = row.measured_gib or row.estimated_gib
-    mark = "" if row.measured_gib is not None else PREDICTED_MARK
-    samples = row.samples
+    gib, mark = row.estimated_gib, PREDICTED_MARK
+    if row.measured_gib is not None:
+        gib, mark = row.measured_gib, ""
+    samples = [f"{count_words(number)} {what}" for what, number in row.samples.items()]
     return {
         "model": row.model.name + ("?" if row.reach == PERHAPS else ""),
         "time": _days(time),
         "9 in 10 runs": ends_words(low * unit, high * unit).strip(" ()") or "-",
-        "trained on": "as timed" if samples is None else f"{count_words(samples[1])} {samples[0]}",
-        "memory": "-" if gib is None else f"{mark}{plain(gib)} GiB",
+        "trained on": samples[0] if samples else "as timed",
+        "GiB a GPU": "-" if gib is None else f"{mark}{plain(gib)}",
         "settings": _short(time.settings),
     }
 

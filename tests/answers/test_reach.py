@@ -129,7 +129,7 @@ def test_a_narrow_table_keeps_what_a_model_is_trained_on(
     monkeypatch.setenv("COLUMNS", width)
     _, out = asked(store_path, capsys, "--gpu", "A6000", "--count", "4")
     head = next(line for line in out.splitlines() if line.startswith("model"))
-    assert "memory" in head and "trained on" in head and "settings" not in head
+    assert "GiB a GPU" in head and "trained on" in head and "settings" not in head
 
 
 def test_nothing_in_the_time_is_no_answer(

@@ -134,12 +134,6 @@ def as_object(answer: Prediction, name: str, bench: str, rank: str | None) -> Ma
         content |= dict(zip(names, (best["training_days"], *answer.measured[0].ends), strict=False))
     content["verdict"] = {
         "sentence": first_sentence(answer, name),
-        "days": {
-            "training_days": content["training_days"],
-            "low": content["training_days_low"],
-            "high": content["training_days_high"],
-            "basis": content["basis"],
-        },
         "doubts": doubt_objects(prediction_doubts(answer, bench, rank)),
     }
     return content
