@@ -119,31 +119,3 @@ def test_attention_is_fused_where_the_library_can_and_the_recipe_does_not(
     assert "fused attention (SDPA)" in " ".join(capsys.readouterr().out.split())
     assert main([*asked, "--model", "pythia-1b", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["settings"]["attention"] is None
-
-
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        (("--host-memory", "1e999"), "host memory"),
-        (("--host-memory", "64 days"), "not a number of GiB"),
-        (("--sharding", "zero-9"), "--sharding 'zero-9' is not one of none, zero-1"),
-        (("--checkpointing", "maybe"), "write yes or no"),
-        (("--micro-batch", "0"), "not a whole number above 0"),
-        (("--micro-batch", "1M"), "on 1 GPU is more than the batch"),
-        (("--micro-batch", "3"), "does not divide the batch of 1,024 on 1 GPU: give one that does"),
-        (("--micro-batch", "100", "--count", "3"), "1,008 on 3 GPUs, which they share instead"),
-        (("--images", "1B"), "trained on text: give --tokens, not --images"),
-        (("--image-size", "224"), "trained on text: leave --image-size out"),
-        (("--method", "naive", "--sharding", "zero-2"), "no settings of the method naive"),
-        (("--sharding", "none", "--offloading", "yes"), "give --sharding zero-1 or leave"),
-        (("--precision", "fp8"), "fp8 changes what is learnt"),
-    ],
-)
-def test_settings_that_are_none_are_one_line(
-    own_store: Path, flags: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    asked = ["predict", "--model", "pythia-1b", "--gpu", "A100", "--store", str(own_store)]
-    assert main([*asked, *flags]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
-    assert said in err
