@@ -15,21 +15,6 @@ from bench_runner.recipe_flops import count_flops
 from tests.prediction.configs_for_tests import LLAMA_32_1B, read
 
 
-@pytest.mark.parametrize(
-    ("content", "parameters"),
-    [  # of the library's own classes, with the defaults that each has for itself
-        ({"model_type": "roberta"}, 124_696_665),
-        ({"model_type": "distilbert"}, 66_985_530),
-        ({"model_type": "vit", "hidden_size": 1024, "num_attention_heads": 16}, 126_970_882),
-    ],
-)
-def test_what_a_file_leaves_out_is_its_own_class_s_default(
-    tmp_path: Path, content: dict[str, Any], parameters: int
-) -> None:
-    target = read(tmp_path, content)
-    assert target.workload.parameters == pytest.approx(parameters, rel=0.005)
-
-
 def test_sizes_that_a_file_leaves_out_are_the_library_s_and_are_said(tmp_path: Path) -> None:
     """As the library's own files do, which leave out what is its class's default."""
     content = {"model_type": "flex_olmo", "hidden_size": 1024, "num_hidden_layers": 8}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -214,14 +212,3 @@ def test_of_a_search_the_fastest_counts() -> None:
     ]
     found = own_observations(records, workloads, chips_by_name())
     assert sorted(o.observation_id for o in found) == ["m-own2", "m-own4"]
-
-
-def test_reading_fits_nothing(moved_store: Path) -> None:
-    script = (
-        "import sys; from advisor.cli.main import main\n"
-        f"main(['rank', '--model', 'pythia-410m', '--store', {str(moved_store)!r}])\n"
-        "print(sorted({m.partition('.')[0] for m in sys.modules} & {'numpy', 'scipy'}),"
-        " file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1] == "[]"

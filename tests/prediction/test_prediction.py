@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +12,21 @@ import pytest
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.prediction.model.workload import Workload
+from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import RECOMPUTED, Software, Wanted
-from advisor.prediction.predict_many import Asked, predict_many, written_out
+from advisor.prediction.predict_many import Asked, Predictions, predict_many, written_out
 from advisor.prediction.predict_one import predict
 from advisor.prediction.shipped_predictions import rests_on
 from price_catalog.load import load_catalog
 from tests.prediction.what_ships import CHIPS, WORKLOADS
+
+
+def told_of_all(
+    models: Sequence[Workload], chips: Sequence[Chip], count: int, fitted: Fitted
+) -> Predictions:
+    """Each model (rows) on so many of each GPU (columns), one after the other."""
+    pairs = np.indices((len(models), len(chips))).reshape(2, -1)
+    return predict_many(Asked(models, chips, *pairs, np.full(pairs.shape[1], count), fitted))
 
 
 def test_a_prediction_in_full(fitted: Fitted) -> None:
@@ -93,11 +103,10 @@ def test_nothing_trains_faster_than_was_ever_seen(fitted: Fitted) -> None:
     assert 0.6 < fitted.highest_share < 1.0
     workloads = [w for w in WORKLOADS.values() if w.precision != "fp32"]
     chips = list(dict.fromkeys(CHIPS.values()))
-    pairs = np.indices((len(workloads), len(chips))).reshape(2, -1)
     for count in (1, 8):
-        many = predict_many(Asked(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted))
+        many = told_of_all(workloads, chips, count, fitted)
         for i in np.flatnonzero(~np.isnan(many.days)):
-            w, chip = workloads[pairs[0, i]], chips[pairs[1, i]]
+            w, chip = workloads[i // len(chips)], chips[i % len(chips)]
             rate = chip.peak_tflops(w.precision, free_lunch=True)
             assert rate is not None
             # Of an encoder's logits the labelled are computed alone, of a causal square the half.
@@ -118,11 +127,10 @@ FACTS = (
 def test_a_gpu_with_no_worse_facts_of_its_generation_is_no_slower(fitted: Fitted) -> None:
     chips = list({chip.gpu_id: chip for chip in CHIPS.values()}.values())
     workloads = list(WORKLOADS.values())
-    pairs = np.indices((len(workloads), len(chips))).reshape(2, -1)
     facts = np.array([[getattr(c, name) or 0.0 for name in FACTS] for c in chips])
     compared = set()
     for count in (1, 2, 4, 8):
-        many = predict_many(Asked(workloads, chips, *pairs, np.full(pairs.shape[1], count), fitted))
+        many = told_of_all(workloads, chips, count, fitted)
         days = many.days.reshape(len(workloads), len(chips))
         for i, less in enumerate(chips):
             for j, more in enumerate(chips):
@@ -149,11 +157,10 @@ def test_where_the_bound_holds_it_is_said_and_the_interval_is_wider(fitted: Fitt
 
 def test_gpus_are_no_faster_together_than_one_with_room_for_everything(fitted: Fitted) -> None:
     models, chips = list(WORKLOADS.values()), [CHIPS[gpu.name] for gpu in load_catalog().gpus]
-    pairs = np.indices((len(models), len(chips))).reshape(2, -1)
     roomy = [replace(chip, memory_gib=1e6) for chip in chips]
-    one = predict_many(Asked(models, roomy, *pairs, np.ones(len(pairs[0]), dtype=int), fitted))
+    one = told_of_all(models, roomy, 1, fitted)
     for count in (2, 8, 64):
-        many = predict_many(Asked(models, chips, *pairs, np.full(len(pairs[0]), count), fitted))
+        many = told_of_all(models, chips, count, fitted)
         assert not (many.days * count < one.days * (1 - 1e-6)).any()
 
 

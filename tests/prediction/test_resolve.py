@@ -59,10 +59,6 @@ def test_a_timm_model_at_another_size_than_its_own_is_told_to_be_scaled() -> Non
     assert not any("by the area" in words for words in own.assumptions)
 
 
-def test_a_timm_name() -> None:
-    assert resolve("vit_base_patch16_224", Ask(images=1e9), RECIPES).workload.family == "vit"
-
-
 @pytest.mark.parametrize(
     ("model", "ask", "words"),
     [
@@ -77,6 +73,7 @@ def test_a_timm_name() -> None:
         ("roberta", Ask(sequence_length=513), "longer than the model.s 512 positions, each"),
         ("bert-base", Ask(sequence_length=513), "longer than the model.s 512 positions, each"),
         ("vit_base_patch16_224", Ask(), "--images"),
+        ("vit_mighty_patch16_224", Ask(images=1e9), "timm name"),
         ("vit_base_patch16_224", Ask(images=1e9, image_size=8), "give --image-size 16 or more"),
         ("vit_base_patch14_dinov2", Ask(images=1e9, image_size=13), "the model's patches of 14"),
         ("vit", Ask(image_size=8), "smaller than the model's patches of 16"),
