@@ -43,9 +43,7 @@ def make_time(days: float, **changes: Any) -> RunTime:
         "days_high": days + 0.5,
         "basis": "measured",
         "timing": "synchronised",
-        "method": "optimal",
         "verdict": "plausible",
-        "verdict_reason": "implies 40% of the peak",
         "source_id": "test",
         "measured_on": date(2026, 1, 1),
     }

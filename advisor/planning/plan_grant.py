@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -118,9 +119,15 @@ def stopped(
     why: str = "it was stopped before anything was tried",
 ) -> Planned:
     """The best plan when it was stopped, with what explains it so far."""
-    found = so_far or Explanation(alternatives=(), binds=(), thresholds=(), ask=())
-    found = replace(found, thresholds=(Finding(words=(why,)),))
+    found = _explained(why)
+    if so_far is not None:
+        found = replace(so_far, thresholds=found.thresholds)
     return Planned(loaded=loaded, plan=plan, explanation=found)
+
+
+def _explained(why: str) -> Explanation:
+    """Nothing, and why."""
+    return Explanation(alternatives=(), binds=(), thresholds=(Finding(words=(why,)),), ask=())
 
 
 def _unproven(plan: Plan, bound_usd: float | None) -> Plan:
@@ -147,7 +154,7 @@ def plan_loaded(
     say(Progress(trying="the plan"))
     asked = loaded
     try:
-        loaded, problem, plan = _solved(loaded, clock)
+        loaded, plan = _solved(loaded, clock)
     except OutOfTime:
         raise InputError(
             f"no plan was found in {seconds_words(seconds)}: give it more with --seconds"
@@ -155,32 +162,21 @@ def plan_loaded(
 
     told = loaded is not asked
     loaded = _with_savings(loaded, plan, whole)
-    if told and (plan is None or not plan.runs):
-        loaded, problem = _on_sale_for_more(asked, loaded, problem, whole.quiet())
-    if plan is None:
-        say(Impossible(trying="what to relax"))
-        ways = tuple(relax(problem, whole.quiet(), typed=loaded.grant.typed_cents))
-        ways = (*_without_procurement(asked, whole.quiet()), *ways)
-        return Planned(loaded=loaded, plan=None, explanation=None, ways_out=ways)
-    if not plan.runs:
-        say(Impossible(trying="what the first run takes"))
-        nothing = Finding(words=("nothing was tried, since no run is done",))
-        none = Explanation(alternatives=(), binds=(), thresholds=(nothing,), ask=())
-        ways = tuple(first_run(problem, whole.quiet(), typed=loaded.grant.typed_cents))
-        return Planned(loaded=loaded, plan=plan, explanation=none, ways_out=ways)
+    if plan is None or not plan.runs:
+        if told and _is_enough_on_sale(asked, whole.quiet()):
+            loaded = asked
+        none = plan is None
+        say(Impossible(trying="what to relax" if none else "what the first run takes"))
+        ways_out = relax if none else first_run
+        ways = ways_out(loaded.problem, whole.quiet(), typed=loaded.grant.typed_cents)
+        nothing = None if none else _explained("nothing was tried, since no run is done")
+        also = _without_procurement(asked, whole.quiet()) if none else ()
+        return Planned(loaded=loaded, plan=plan, explanation=nothing, ways_out=(*also, *ways))
 
     found: Explanation | None = None
 
     def tell(words: str) -> None:
-        say(
-            Explaining(
-                trying=words,
-                plan=plan,
-                settled=True,
-                told_too=told,
-                so_far=found,
-            )
-        )
+        say(Explaining(trying=words, plan=plan, settled=True, told_too=told, so_far=found))
 
     def keep(explanation: Explanation) -> None:
         nonlocal found
@@ -190,36 +186,32 @@ def plan_loaded(
     usual = seconds <= DEFAULT_SECONDS
     explaining = (whole.within(EXPLAIN_SECONDS) if usual else whole).quiet()
     explanation = explain(
-        problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
+        loaded.problem, plan, clock=explaining, thresholds=not quick, say=tell, so_far=keep
     )
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
 
-def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, PlanningProblem, Plan | None]:
-    """The plan, what it is made from and the problem that it solves; None where there is none.
-    Where nothing on sale does the work, machines that need a quote are planned with too.
-    Raises OutOfTime."""
+def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, Plan | None]:
+    """What the plan is made from, and the plan; None where there is none. Where nothing on sale
+    does the work, machines that need a quote are planned with too. Raises OutOfTime."""
     while True:
-        wider = loaded.told_too()
-        problem, plan = _within(loaded, clock)
+        plan, wider = None, loaded.told_too()
+        with suppress(NoPlan):
+            plan = solve(loaded.problem, clock=clock)
         if wider is None or (plan is not None and plan.runs):
-            return loaded, problem, plan
+            return loaded, plan
         loaded = wider
         clock = replace(clock, on_progress=_of_told(clock.on_progress))
         clock.tell("machines that others only tell of")
 
 
-def _on_sale_for_more(
-    asked: Loaded, loaded: Loaded, problem: PlanningProblem, clock: Clock
-) -> tuple[Loaded, PlanningProblem]:
-    """What to relax where no plan is possible: asked of the machines that are on sale, where more
-    money would do with them, and not of those with only reported prices."""
-    sold = asked.problem
+def _is_enough_on_sale(loaded: Loaded, clock: Clock) -> bool:
+    """Whether with more money the machines that are on sale do the work: then it is said what to
+    relax for them, and not for those with only reported prices."""
     try:
-        enough = is_feasible(vary(sold, FREE), clock=clock)
+        return is_feasible(vary(loaded.problem, FREE), clock=clock)
     except OutOfTime:
-        return loaded, problem
-    return (asked, sold) if enough else (loaded, problem)
+        return False
 
 
 def _without_procurement(loaded: Loaded, clock: Clock) -> Iterator[Finding]:
@@ -274,14 +266,6 @@ def _compared(
         for each in loaded.left_out
     )
     return replace(loaded, left_out=tuple(left_out))
-
-
-def _within(loaded: Loaded, clock: Clock) -> tuple[PlanningProblem, Plan | None]:
-    """The best plan, and the problem that it solves."""
-    try:
-        return loaded.problem, solve(loaded.problem, clock=clock)
-    except NoPlan:
-        return loaded.problem, None
 
 
 def _with_last_plan(say: Say) -> Say:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.answers.plan.plan_text import decided_text
 from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser
-from advisor.planning.grant.cautions import cautions
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
-from advisor.planning.solver.plan import Placed
-from advisor.planning.solver.problem import Rules
 from advisor.store import Store
-from tests.planning.forms_for_tests import NOTHING, SMALL, TODAY, grant_head, loaded_of, read
-from tests.plans_for_tests import make_machine, make_problem
+from tests.planning.forms_for_tests import TODAY, grant_head, read
 
 ONE_RUN = grant_head("{model}") + "[purchases]\nallowed = {buys}\n"
 NO_RENT = "[rentals]\nallowed = false\n"
@@ -82,19 +76,6 @@ def test_the_longest_work_has_its_interval_where_it_is_rented_too(
         r"1 × RTX PRO 6000 costs \$\d+\.\d\d an hour at [\w. ]+ \(\w+ 20\d\d\), ", first
     )
     assert second.startswith("1 × MI300X costs ")
-
-
-def test_a_machine_without_a_free_day_is_told_with_what_utilisation_leaves(tmp_path: Path) -> None:
-    grant = read(tmp_path, SMALL)
-    machine = make_machine("own", None, {"a": 99.0})
-    run = Placed(experiment_id="e", run=1, machine_id="own", order=0, unit=1, pieces=((0.5, 99.5),))
-    plan = replace(NOTHING, placed=(run,))
-    says = "own trains on 99 of 100 days of an award year: no day is left for anything else."
-    for share, left in (("1", ""), ("0.8", " Only the 20 % that utilisation leaves are free.")):
-        rules = Rules(utilisation=Decimal(share))
-        problem = make_problem(machines=(machine,), rules=rules)
-        told = [each for each in cautions(loaded_of(grant, problem), plan) if "trains on" in each]
-        assert told == [says + left]
 
 
 CAMPUS = """

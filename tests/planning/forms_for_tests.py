@@ -55,15 +55,11 @@ def report_for(planned: Planned, **changes: object) -> Report:
 
 NOTHING = Plan(
     purchases=(),
-    work=(),
-    rented=(),
     placed=(),
     left_out={},
     cost_cents=0,
     judged_cents=0,
-    runs=0,
     value=0,
-    finish_day=0.0,
     proven=True,
     gap=None,
 )

@@ -48,6 +48,16 @@ def test_runs_of_two_experiments_take_two_instances() -> None:
         check(plan)
 
 
+def test_short_rents_are_one_after_the_other() -> None:
+    """No second instance is needed for what one does within a month."""
+    for days, due, most in ((5.0, 200, 1), (5.0, 10, 2), (10.0, 200, 4)):
+        rental = make_rental("cloud", "1", {"a": days})
+        experiments = (make_experiment("a", "a", 4, 0, due),)
+        plan = solve(make_problem(experiments=experiments, rentals=(rental,), year_days=(0, 200)))
+        assert plan.at_once("cloud") == most
+        check(plan)
+
+
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(1, 40)), min_size=1, max_size=12))
 def test_as_few_instances_as_run_at_once(spans: list[tuple[int, int]]) -> None:
     placed = [
@@ -58,16 +68,16 @@ def test_as_few_instances_as_run_at_once(spans: list[tuple[int, int]]) -> None:
             order=low // 50,
             unit=1,
             pieces=((float(low), float(low + days)),),
+            rented=True,
         )
         for n, (low, days) in enumerate(spans)
     ]
-    found = instances_at_once(placed, {"cloud"})
+    found = instances_at_once(placed)
     assert [each.experiment_id for each in found] == [each.experiment_id for each in placed]
     assert max(each.unit for each in found) == most_at_once(placed)
     for unit in {each.unit for each in found}:
         runs = sorted(each.pieces[0] for each in found if each.unit == unit)
         assert all(a[1] <= b[0] for a, b in pairwise(runs))
-    assert instances_at_once(placed, {"another"}) == placed
 
 
 @given(

@@ -46,7 +46,7 @@ def test_of_machines_is_told_where_some_are_bought(planned: Planned) -> None:
     assert texts["equipment"] in bought and texts["institution_pays"] in bought
     assert texts["computer_services"] not in bought and texts["campus"] not in bought
     assert planned.plan is not None
-    nothing = replace(planned.plan, purchases=(), placed=(), work=())
+    nothing = replace(planned.plan, purchases=(), placed=())
     bare = told(replace(planned, plan=nothing), funder="nsf")
     assert texts["institution_pays"] in bare
     assert not {texts["equipment"], texts["threshold"], texts["approval"]} & set(bare)

@@ -80,7 +80,7 @@ def test_hours_that_may_not_be_awarded_are_not_called_granted(
         problem = planned.loaded.problem
         dearer = replace(planned.plan, cost_cents=123_45)
         change = {"without_allocation": problem.allocations[0].allocation_id}
-        fewer = replace(dearer, runs=1)
+        fewer = replace(dearer, placed=dearer.placed[:1])
         for plan, told in (
             (dearer, " Without Campus the same work costs $123 in all; this request is $0."),
             (fewer, " Without Campus we can do 1 run, for $123 in all; this request is $0."),

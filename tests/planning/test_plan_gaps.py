@@ -36,7 +36,7 @@ def problem() -> PlanningProblem:
 
 
 def gap(problem: PlanningProblem, goal: Goal, plan: Plan, cost: float, bound: float) -> float:
-    return gap_of(Search(problem, goal, clock_of(0), plan=plan, cost=cost, bound=bound))
+    return gap_of(Search(problem, goal, clock_of(0), cost=cost, bound=bound), plan)
 
 
 def test_a_gap_is_a_share_of_all_that_is_paid(problem: PlanningProblem) -> None:

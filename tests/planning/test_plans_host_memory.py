@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from advisor.planning.grant.candidates.grant_machines import times_of
+from advisor.planning.grant.candidates.grant_machines import Timed, times_of
 from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.grant_keys import Owned
 from advisor.planning.grant.read_grant import read_grant
@@ -36,8 +36,8 @@ def test_machines_and_parts_have_the_memory_of_their_own_host(store_path: Path) 
     loaded = load_grant(store, grant, TODAY)
     loaded = loaded.told_too() or loaded
     with store.reading() as reader:
-        best = {MODEL: reader.best_times(MODEL, "sound")}
-    known = {(t.gpu_id, t.gpu_count): t for t in best[MODEL]}
+        best = {MODEL: Timed(reader.best_times(MODEL, "sound"))}
+    known = {(t.gpu_id, t.gpu_count): t for t in best[MODEL].times}
     wholes = [m for m in loaded.problem.machines if m.machine_id in loaded.builds]
     larger = 0
     for machine in wholes:

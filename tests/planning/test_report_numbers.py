@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
@@ -60,7 +60,7 @@ def variant(request: pytest.FixtureRequest, store_path: Path, bought: Planned) -
             budget=Decimal(20_000),
             year_budget=(Decimal(9_000), Decimal(9_000), Decimal(2_000)),
         )
-    house = replace(
+    house = structs.replace(
         read_grant(EXAMPLE).institution,
         fabrication_is_equipment=False,
         overhead_rate=Decimal("0.5"),

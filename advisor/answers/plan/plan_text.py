@@ -24,7 +24,7 @@ from advisor.planning.sensitivity.explain import UNTRIED
 from advisor.planning.sensitivity.infeasible import REST_UNTRIED
 from advisor.planning.sensitivity.solved_amounts import Finding, lines
 from advisor.planning.sensitivity.thresholds import NOT_TRIED
-from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_cost_cents
+from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_costs
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Rental
 from advisor.planning.solver.search_clock import Progress
@@ -227,9 +227,9 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
     runs, paid, rented = Counter[tuple[str, int]](), Counter[str](), Counter[str]()
     for work in plan.work:
         runs[problem.whole(work.machine_id), work.order] += work.runs
+    costs = run_costs(problem, plan.placed)
     for placed in plan.placed:
-        on = placed.machine_id if isinstance(options[placed.machine_id], Rental) else ""
-        paid[on] += run_cost_cents(problem, placed)
+        paid[placed.machine_id if placed.rented else ""] += costs[placed.place]
     for r in plan.rented:
         rented[r.rental_id] += r.runs
     for p in plan.purchases:

@@ -127,8 +127,8 @@ def _answered(
             print(f"wrote {path}", file=sys.stderr)
     if options.format == "table":
         if not printed:
-            _tell(options, _decided(options, planned.loaded, planned.plan))
-        _tell(options, f"\n{_explained(options, planned)}")
+            _decided(options, planned.loaded, planned.plan)
+        _explained(options, planned)
         if not options.out:
             return done
     from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text
@@ -187,20 +187,23 @@ def _again(options: argparse.Namespace) -> str:
     return f"advisor plan {quoted(options.grant)}{objective}{terms}"
 
 
-def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> str:
-    """What to do and when, short or in full."""
+def _decided(options: argparse.Namespace, loaded: Loaded, plan: Plan) -> None:
+    """Print what to do and when, short or in full."""
     from advisor.answers.plan.plan_text import decided_text
 
-    return decided_text(loaded, plan, terminal_width(), details=options.details)
+    _tell(options, decided_text(loaded, plan, terminal_width(), details=options.details))
 
 
-def _explained(options: argparse.Namespace, planned: Planned) -> str:
-    """What to settle, short or in full."""
+def _explained(options: argparse.Namespace, planned: Planned) -> None:
+    """Print what to settle, short or in full."""
     from advisor.answers.plan.plan_text import explained_text, short_explained
 
-    if options.details:
-        return explained_text(planned, terminal_width())
-    return short_explained(planned, _again(options), quick=options.quick, width=terminal_width())
+    words = (
+        explained_text(planned, terminal_width())
+        if options.details
+        else short_explained(planned, _again(options), quick=options.quick, width=terminal_width())
+    )
+    _tell(options, f"\n{words}")
 
 
 def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool]:
@@ -239,9 +242,8 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 early = options.format == "table" and options.bid is None
                 if at.settled and not printed and at.plan is not None and early:
                     line.clear()
-                    words = _decided(options, loaded, at.plan)
                     printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
-                    _tell(options, words)
+                    _decided(options, loaded, at.plan)
 
             line.say("no plan yet · trying the plan")
             search = search_for(loaded, seconds, quick=options.quick)
@@ -289,13 +291,9 @@ def _programmes_of(word: str, rows: Sequence[Mapping[str, str]]) -> str:
     """Which of the facts a grant may have by name; how the others are written down."""
     from advisor.planning.grant.programmes import programme_names, programmes
 
-    every = programmes()
     told = " ".join(row["provider"].lower() for row in rows)
-    names = [
-        name
-        for name in programme_names()
-        if word.lower() in name or every[name, ""]["name"].value.lower() in told
-    ]
+    called = {name: programmes()[name, ""]["name"].value.lower() for name in programme_names()}
+    names = [name for name in called if word.lower() in name or called[name] in told]
     if names:
         return f"A grant's [[allocations]] may name a programme: {', '.join(names)}."
     return (

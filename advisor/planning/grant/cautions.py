@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from itertools import pairwise
 from pathlib import Path
 
 from advisor.costs.amount_words import day_words
@@ -20,7 +18,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.solver.money.cents import paid_and_charged
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.problem import Machine, PlanningProblem, Rules
 from price_catalog.gpu_names import instruction_set
 
 NEEDS_QUOTE = "A price that needs a quote"
@@ -28,96 +26,72 @@ NO_QUOTE = "there is no quote for"
 """In every sentence about a sum of options, so that an answer says it once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Caution:
-    """A sentence or two for anybody, and what the grant's writer may change in its file."""
-
-    says: str
-    mend: str = ""
+Cautions = Iterator[tuple[str, str]]
+"""A sentence or two for anybody, and what the grant's writer may change in its file, or nothing."""
 
 
-def _past(loaded: Loaded) -> Iterator[Caution]:
-    grant, today = loaded.grant, loaded.today
-    if grant.start < today:
-        yield Caution(
-            f"The grant began on {day_words(grant.start)}: nothing is ordered or run before today, "
-            f"{day_words(today)}."
-        )
+def _past(loaded: Loaded) -> Cautions:
+    start, today = loaded.grant.start, day_words(loaded.today)
+    if start < loaded.today:
+        says = f"The grant began on {day_words(start)}: nothing is ordered or run before today"
+        yield f"{says}, {today}.", ""
 
 
-def hours_cautions(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    used = {r.rental_id for r in plan.rented}
-    found = []
+def _hours(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
     for allocation in problem.allocations:
-        own = {r.rental_id for r in problem.rentals if r.allocation == allocation.allocation_id}
-        runs = sum(r.runs for r in plan.rented if r.rental_id in own)
-        if runs and used & own and allocation.odds < 1:
-            rest = "run rests" if runs == 1 else "runs rest"
-            odds = f"{allocation.odds * 100:.0f} %"
-            words = f"{runs} {rest} on {allocation.name}, which is awarded with odds of {odds}."
-            found.append(Caution(words))
-        if runs and used & own:
-            found += _programme(grant, allocation.name)
-            free = all(r.price_per_hour == 0 for r in problem.rentals if r.rental_id in own)
-            if free and allocation.gpu_hours_a_year is None:
-                words = (
-                    f"Nobody states how many free hours {allocation.name} has: no limit is counted."
-                )
-                told = "Write gpu_hours_a_year in its [[allocations]]."
-                found.append(Caution(words, told))
-    return found
+        own = [r for r in problem.rentals if r.allocation == allocation.allocation_id]
+        runs = sum(p.machine_id in {r.rental_id for r in own} for p in plan.placed)
+        if not runs:
+            continue
+        name = allocation.name
+        if allocation.odds < 1:
+            rest, odds = "run rests" if runs == 1 else "runs rest", f"{allocation.odds * 100:.0f} %"
+            yield f"{runs} {rest} on {name}, which is awarded with odds of {odds}.", ""
+        yield from _programme(grant, name)
+        if allocation.gpu_hours_a_year is None and not any(r.price_per_hour for r in own):
+            says = f"Nobody states how many free hours {name} has: no limit is counted."
+            yield says, "Write gpu_hours_a_year in its [[allocations]]."
 
 
-def _programme(grant: Grant, name: str) -> list[Caution]:
+def _programme(grant: Grant, name: str) -> Cautions:
     """Where its hours are from, and that the odds of award or the wait are not known."""
-    found: list[Caution] = []
-    unknown: set[str] = set()
-    for each in grant.allocation_values:
-        if each.allocation != name or each.source == OWN_WORD:
+    signs = {"usd_per_gpu_hour": "$", "price_per_gpu_hour": grant.currency.sign}
+    mine = [each for each in grant.allocation_values if each.allocation == name]
+    for each in mine:
+        if each.source in (OWN_WORD, ASSUMED):
             continue
         if each.key == "gpu_hours_a_year":
-            found.append(Caution(f"{name}: {each.value} GPU-hours a year, from {each.source}."))
-        elif each.key == "usd_per_gpu_hour" and each.source != ASSUMED and each.value != "0":
-            found.append(Caution(f"{name}: ${each.value} a GPU-hour, from {each.source}."))
-        elif each.key == "price_per_gpu_hour":
-            of = f"{grant.currency.sign}{each.value}"
-            found.append(Caution(f"{name}: {of} a GPU-hour, from {each.source}."))
-        elif each.source == ASSUMED:
-            unknown.add(each.key)
+            yield f"{name}: {each.value} GPU-hours a year, from {each.source}.", ""
+        elif each.key in signs and each.value != "0":
+            yield f"{name}: {signs[each.key]}{each.value} a GPU-hour, from {each.source}.", ""
     if price_not_said(grant, name):
-        found.append(
-            Caution(
-                f"The grant does not say what an hour of {name} costs: it counts as free. Ask the "
-                "campus for its rate before you submit.",
-                "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free.",
-            )
+        yield (
+            f"The grant does not say what an hour of {name} costs: it counts as free. Ask the "
+            "campus for its rate before you submit.",
+            "Write usd_per_gpu_hour in its [[allocations]], 0 where it is free.",
         )
-    odds, wait = "odds" in unknown and competed_for(grant, name), "queue_days" in unknown
-    known = [*["the odds of award"] * odds, *["how long jobs wait"] * wait]
-    counts = [*["it counts as awarded"] * odds, *["no day of waiting is counted"] * wait]
-    keys = [*["odds"] * odds, *["queue_days"] * wait]
-    if keys:
-        found.append(
-            Caution(
-                f"Nobody states {' or '.join(known)} for {name}: {' and '.join(counts)}.",
-                f"Write {' and '.join(keys)} in its [[allocations]].",
-            )
+    unknown = [each.key for each in mine if each.source == ASSUMED]
+    gaps = [
+        (key, known, counted)
+        for key, known, counted in (
+            ("odds", "the odds of award", "it counts as awarded"),
+            ("queue_days", "how long jobs wait", "no day of waiting is counted"),
         )
-    return found
+        if key in unknown and (key != "odds" or competed_for(grant, name))
+    ]
+    if gaps:
+        keys, known, counted = zip(*gaps, strict=True)
+        says = f"Nobody states {' or '.join(known)} for {name}: {' and '.join(counted)}."
+        yield says, f"Write {' and '.join(keys)} in its [[allocations]]."
 
 
 def price_not_said(grant: Grant, name: str) -> bool:
     """Whether hours that often have a rate count as free only because no rate is known."""
-    assumed = any(
+    often = any(a.name == name and a.kind in ("campus", "condo") for a in grant.allocations)
+    return often and any(
         (each.allocation, each.key, each.source) == (name, "usd_per_gpu_hour", ASSUMED)
         for each in grant.allocation_values
     )
-    return assumed and _paid_for(grant, name)
-
-
-def _paid_for(grant: Grant, name: str) -> bool:
-    """Whether hours of its kind often have a rate."""
-    return any(a.name == name and a.kind in ("campus", "condo") for a in grant.allocations)
 
 
 def competed_for(grant: Grant, name: str) -> bool:
@@ -131,54 +105,49 @@ HARDWARE = ("storage", "network", "racks")
 """Kinds of costs that may be things, which a threshold is held against."""
 MANY = 8
 """Rented machines at once that not every provider has free."""
-BUSY = 0.98
-"""A machine that idles for less than the rest of its days in a year runs all the time."""
 
 
 def cautions(loaded: Loaded, plan: Plan) -> list[str]:
     """For who writes the grant's file: what to hear, and which of its keys changes it."""
-    return [f"{each.says} {each.mend}".rstrip() for each in ordered_cautions(loaded, plan)]
+    return [f"{says} {mend}".rstrip() for says, mend in ordered_cautions(loaded, plan)]
 
 
-def ordered_cautions(loaded: Loaded, plan: Plan) -> list[Caution]:
+def ordered_cautions(loaded: Loaded, plan: Plan) -> Cautions:
     """The weightiest first."""
     grant, problem = loaded.grant, loaded.problem
     names = {p.machine_id for p in plan.purchases}
     bought = [m for m in problem.machines if m.machine_id in names]
-    return [
-        *_past(loaded),
-        *_purchases(grant, problem, plan),
-        *left_out_cautions(grant, loaded.left_out),
-        *hours_cautions(grant, problem, plan),
-        *_rented_at_once(problem, plan),
-        *_limited_rent(grant, problem, plan),
-        *_shared(grant),
-        *_rules(grant),
-        *_overhead_lines(grant, problem, plan),
-        *_items(grant, problem.rules),
-        *_busy(problem, plan),
-        *map(Caution, to_ask(grant.procurement, bought, loaded.quotes)),
-        *_settings(grant, plan),
-    ]
+    yield from _past(loaded)
+    yield from _idle(grant, problem, plan)
+    yield from _not_asked(grant, problem, plan)
+    yield from _bought(grant, bought)
+    yield from _left_out(grant, loaded.left_out)
+    yield from _hours(grant, problem, plan)
+    yield from _rented_at_once(problem, plan)
+    yield from _limited_rent(grant, problem, plan)
+    if grant.shared_by is not None:
+        by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
+        money = grant.currency.in_prose(grant.shared)
+        yield f"{by} pays up to {money} of all costs: have it in writing before you submit.", ""
+    yield from _rules(grant)
+    yield from _overhead_lines(grant, problem, plan)
+    yield from _items(grant, problem.rules)
+    for says in to_ask(grant.procurement, bought, loaded.quotes):
+        yield says, ""
+    yield from _settings(grant, plan)
 
 
-def left_out_cautions(grant: Grant, left_out: Sequence[LeftOut]) -> Iterator[Caution]:
+def _left_out(grant: Grant, left_out: Sequence[LeftOut]) -> Cautions:
     """What procurement's rules cost, and what a quote would save."""
-    for by_procurement in (True, False):
-        better = [
-            each
-            for each in left_out
-            if each.by_procurement is by_procurement and (each.saves or each.more_runs)
-        ]
-        if not better:
-            continue
-        names = "; ".join(f"{each.label}: {each.reason}" for each in better)
-        does = what_it_would_do(grant, better[0])
-        if by_procurement:
-            says, mend = "Your procurement rules leave out what", "[procurement] has the rules."
-        else:
-            says, mend = NEEDS_QUOTE, "Ask for that quote first."
-        yield Caution(f"{says} would {does} ({names}).", mend)
+    better = [each for each in left_out if each.saves or each.more_runs]
+    for by_procurement, says, mend in (
+        (True, "Your procurement rules leave out what", "[procurement] has the rules."),
+        (False, NEEDS_QUOTE, "Ask for that quote first."),
+    ):
+        mine = [each for each in better if each.by_procurement is by_procurement]
+        if mine:
+            names = "; ".join(f"{each.label}: {each.reason}" for each in mine)
+            yield f"{says} would {what_it_would_do(grant, mine[0])} ({names}).", mend
 
 
 def what_it_would_do(grant: Grant, each: LeftOut) -> str:
@@ -189,54 +158,54 @@ def what_it_would_do(grant: Grant, each: LeftOut) -> str:
     return f"cost {grant.currency.written(each.saves)} less"
 
 
-def _purchases(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
-    """What is bought without a run, without a seller or a quote, or not by the grant alone."""
+def _idle(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
+    """What is bought without a run."""
     used = {(problem.whole(p.machine_id), p.order) for p in plan.placed}
-    label_of = {m.machine_id: m.label for m in problem.machines}
-    idle = [p for p in plan.purchases if (p.machine_id, p.order) not in used]
+    idle = {p.machine_id for p in plan.purchases if (p.machine_id, p.order) not in used}
     if idle:
-        labels = "; ".join(dict.fromkeys(label_of[p.machine_id] for p in idle))
+        labels = "; ".join(m.label for m in problem.machines if m.machine_id in idle)
         mend = "More --seconds may find a plan without it."
         if grant.purchases.lifetime_years is not None:
             mend = "Leave lifetime_years out under [purchases] and plan again."
-        words = f"No run is done on some of what this plan buys: {labels}. Do not ask for it."
-        yield Caution(words, mend)
-    yield from _not_asked(grant, problem, plan)
-    bought = {p.machine_id for p in plan.purchases}
-    machines = [m for m in problem.machines if m.machine_id in bought]
+        yield f"No run is done on some of what this plan buys: {labels}. Do not ask for it.", mend
+
+
+def _bought(grant: Grant, machines: Sequence[Machine]) -> Cautions:
+    """What is bought without a seller or a quote, and what is unusual of it."""
     why = "For this money nothing on sale does the work in time. "
     for label in dict.fromkeys(m.label for m in machines if not m.on_sale):
-        yield Caution(
-            f"Nobody is known to sell this new at its price: {label}. "
-            f"{why if grant.purchases.gpus is None else ''}Ask for a quote before you submit."
-        )
+        says = f"Nobody is known to sell this new at its price: {label}. "
+        yield f"{says}{why * (grant.purchases.gpus is None)}Ask for a quote before you submit.", ""
     for line in dict.fromkeys(filter(None, map(unquoted, machines))):
-        yield Caution(
+        yield (
             f"The price of the {line.label} is added up from {line.vendor}'s options: {NO_QUOTE} "
-            "it. Ask for a quote before you submit."
+            "it. Ask for a quote before you submit.",
+            "",
         )
     for machine in machines:
         if len(machine.lines) > 1 and is_summed(machine):
-            yield Caution(
+            yield (
                 f"The {machine.label} is put together from parts: {NO_QUOTE} it as a whole. Ask a "
                 "builder of such machines for one before you submit.",
                 "whole_machines = true under [procurement] plans without such machines.",
             )
     for gpu_id, name in {m.gpu_id: m.gpu_name for m in machines}.items():
         if (processor := instruction_set(gpu_id)) is not None:
-            yield Caution(
+            yield (
                 f"The {name} comes with an {processor} processor: programs and containers for "
-                "x86-64 do not run on it. See that yours are built for it before you order."
+                "x86-64 do not run on it. See that yours are built for it before you order.",
+                "",
             )
     for machine in (m for m in machines if m.share_of is not None):
-        yield Caution(
+        yield (
             f"The {machine.label} stands at the price of {day_words(machine.lines[0].quoted_on)}. "
             "Ask the campus for a written quote, when the next shares are sold, and whether your "
-            "office charges them as equipment or as a service."
+            "office charges them as equipment or as a service.",
+            "",
         )
 
 
-def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
     """Up to what is paid for rent, where that is limited."""
     rented = {r.rental_id for r in plan.rented}
     market = [r for r in problem.rentals if r.rental_id in rented and r.allocation is None]
@@ -245,13 +214,14 @@ def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterato
     limits = {limit.gpu_id: limit for limit in problem.rent_limits}
     for gpu_id, name in {r.gpu_id: r.gpus.partition("× ")[2] for r in market}.items():
         if (limit := limits.get(gpu_id)) is None:
-            yield Caution(
+            yield (
                 "Rent is paid up to the depreciation of similar equipment, and no price of a "
-                f"machine with {name} is known: show your office what one would lose in value."
+                f"machine with {name} is known: show your office what one would lose in value.",
+                "",
             )
             continue
         most = grant.currency.written(Decimal(limit.cents) / 100)
-        yield Caution(
+        yield (
             f"Rent of {name} is held to {most}, what the {limit.machine} would lose in value "
             "within the grant.",
             "Where your office counts rented computers as a service: rent_up_to_depreciation = "
@@ -259,18 +229,16 @@ def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterato
         )
 
 
-def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Cautions:
     """So many rented machines of one kind at a time that not every provider has them."""
     rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
     for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
         if plan.at_once(name) >= MANY:
-            yield Caution(
-                f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once: ask "
-                f"{rentals[name].who} whether it has so many."
-            )
+            says = f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once"
+            yield f"{says}: ask {rentals[name].who} whether it has that many.", ""
 
 
-def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
     """What machines cost beyond what the grant is charged, which somebody must have."""
     rules, rest = problem.rules, Decimal(0)
     machines = {m.machine_id: m for m in problem.machines}
@@ -282,13 +250,13 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
     money = grant.currency.written(rest)  # to the cent it is the report's, which converts lines
     if rules.life_months is None:
         by = grant.purchases.cost_share_by or ""
-        words = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"
-        yield Caution(f"{words}: have it in writing before you order.")
+        says = f"{by[:1].upper()}{by[1:]} pays {money} of the machines"
+        yield f"{says}: have it in writing before you order.", ""
         return
     late = any(problem.orders[p.order] > problem.orders[0] for p in plan.purchases)
     wait = " A machine that is bought later is charged for fewer months."
     also = "" if not rules.cost_share else f", {grant.purchases.cost_share_by} its share among it"
-    yield Caution(
+    yield (
         f"The machines cost {money} more than is asked for: the grant pays their depreciation "
         f"within it alone, month by month, and somebody must pay the rest{also}. Their whole "
         f"price is due when they are bought.{wait * late}",
@@ -296,82 +264,61 @@ def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[C
     )
 
 
-def _shared(grant: Grant) -> Iterator[Caution]:
-    if grant.shared_by is not None:
-        by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
-        money = grant.currency.in_prose(grant.shared)
-        yield Caution(
-            f"{by} pays up to {money} of all costs: have it in writing before you submit."
-        )
-
-
-def _rules(grant: Grant) -> list[Caution]:
+def _rules(grant: Grant) -> Cautions:
     """Whose money rules count where they are the funder's own, or another country's."""
     house, own = grant.institution, funder_form(grant.funder).rules
     if not house.file and not grant.charges_overhead:
-        return [_no_overhead(grant)]
-    if own is not None and house.file.startswith("us-") and house.file[:-5] in shipped():
+        yield _no_overhead(grant)
+    elif own is not None and house.file.startswith("us-") and house.file[:-5] in shipped():
         funder = find_institution(own, Path(grant.file)).name.partition(" (")[0]
         kind = house.name.partition(",")[0]
-        return [
-            Caution(
-                f"Counted by the rules of a {kind}, and {funder} has rules of its own.",
-                f'If they hold, write rules = "{own}" under [institution], or your own file.',
-            )
-        ]
-    if house.file != f"{own}.toml":
-        return []
-    rate = f"{float(house.overhead_rate) * 100:.3g} %"
-    life = house.life_months if house.equipment_as == "depreciated" else None
-    how = "" if life is None else f", machines written off over {life} months"
-    words = f"Counted by the rules of {house.name}: overhead of {rate}{how}. {house.note or ''}"
-    mend = "life_months and use_share under [institution] are yours to set."
-    return [Caution(words.strip(), mend if how else "")]
+        says = f"Counted by the rules of a {kind}, and {funder} has rules of its own."
+        yield says, f'If they hold, write rules = "{own}" under [institution], or your own file.'
+    elif house.file == f"{own}.toml":
+        rate = f"{float(house.overhead_rate) * 100:.3g} %"
+        life = house.life_months if house.equipment_as == "depreciated" else None
+        how = "" if life is None else f", machines written off over {life} months"
+        says = f"Counted by the rules of {house.name}: overhead of {rate}{how}. {house.note or ''}"
+        mend = "life_months and use_share under [institution] are yours to set."
+        yield says.strip(), mend * bool(how)
 
 
-def _no_overhead(grant: Grant) -> Caution:
+def _no_overhead(grant: Grant) -> tuple[str, str]:
     """With the rules that ship in its currency: another country's say nothing."""
-    code = grant.currency.code
-    known = rules_in(code)
-    house = grant.institution
+    house, code = grant.institution, grant.currency.code
     lacks = "rules" if house.name == NO_RULES.name else "rate of it"
     none = f"No overhead is counted, since the grant names no {lacks}."
     if house.equipment_threshold and lacks == "rules":
         least = grant.currency.written(house.equipment_threshold)
         none += f" A machine counts as equipment from {least} on: yours may begin below that."
-    if code == "USD" or not known:
-        also = ' rules = "us-equipment-10000" and' if code == "USD" else ""
-        threshold = "" if code == "USD" else " and equipment_threshold"
-        return Caution(
-            none,
-            f"If your institution charges it, write{also} overhead_rate{threshold} under "
-            "[institution].",
-        )
-    rates = [
-        f"{house.name.partition(' (')[0]}, {float(house.overhead_rate) * 100:.3g} %"
-        for house in known
-    ]
-    names = " or ".join(f'rules = "{house.file[:-5]}"' for house in known)
-    return Caution(
+    known = [] if code == "USD" else rules_in(code)
+    if not known:
+        keys = "overhead_rate and equipment_threshold"
+        if code == "USD":
+            keys = 'rules = "us-equipment-10000" and overhead_rate'
+        return none, f"If your institution charges it, write {keys} under [institution]."
+    rates = [f"{x.name.partition(' (')[0]}, {float(x.overhead_rate) * 100:.3g} %" for x in known]
+    names = " or ".join(f'rules = "{x.file[:-5]}"' for x in known)
+    return (
         f"{none} Known rules in {code}: {'; '.join(rates)}.",
         f"If they hold, write {names} under [institution]; else overhead_rate and "
         "equipment_threshold of your own.",
     )
 
 
-def _overhead_lines(grant: Grant, problem: PlanningProblem, plan: Plan) -> Iterator[Caution]:
+def _overhead_lines(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
     """Electricity and racks, which are usually part of overhead."""
     rented = {r.rental_id for r in problem.rentals}
     all_rented = plan.placed and rented >= {p.machine_id for p in plan.placed}
     if grant.pays_electricity and not all_rented:
         rule = " (2 CFR 200.413, 200.414)" if grant.currency.code == "USD" else ""
-        yield Caution(
+        yield (
             "Electricity is usually part of overhead, and a funder may refuse it as a direct cost"
             f"{rule}. Ask your office.",
             'paid_by = "institution" leaves it out.',
         )
         if grant.electricity.pue == 1:
-            yield Caution(
+            yield (
                 f"No power for cooling is counted. Data centres take {USUAL_PUE} times the power "
                 "of their machines, on average (Uptime Institute, 2025).",
                 f"electricity.pue = {USUAL_PUE} counts it.",
@@ -381,13 +328,14 @@ def _overhead_lines(grant: Grant, problem: PlanningProblem, plan: Plan) -> Itera
         cost.kind == "racks" and cost.amount != 0 and not (cost.per == "machine" and none_bought)
         for cost in grant.costs
     ):
-        yield Caution(
+        yield (
             "Rack space and cooling are usually part of overhead, as electricity is. Ask your "
-            "office whether they may stand as a direct cost."
+            "office whether they may stand as a direct cost.",
+            "",
         )
 
 
-def _items(grant: Grant, rules: Rules) -> Iterator[Caution]:
+def _items(grant: Grant, rules: Rules) -> Cautions:
     """Other things that are bought once, at a price from which one item is equipment."""
     least, line = rules.equipment_threshold, funder_form(grant.funder).lines.equipment
     for cost in grant.costs:
@@ -397,7 +345,7 @@ def _items(grant: Grant, rules: Rules) -> Iterator[Caution]:
         if not least or amount < least:
             continue
         bears = cost.overhead.charged and grant.charges_overhead and not rules.equipment_in_base
-        yield Caution(
+        yield (
             f"{cost.name} costs {grant.currency.sign}{Decimal(amount):,}, and one item is "
             f"equipment from {grant.currency.in_prose(least)} on. If it is one item, move it to "
             f'the line "{line}"{", which bears no overhead." if bears else "."}',
@@ -405,46 +353,22 @@ def _items(grant: Grant, rules: Rules) -> Iterator[Caution]:
         )
 
 
-def _busy(problem: PlanningProblem, plan: Plan) -> list[Caution]:
-    """Machines that train nearly every day of a year."""
-    labels = {m.machine_id: m.label for m in problem.machines}
-    days: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
-    for p in plan.placed:
-        if p.machine_id in labels:
-            days.setdefault((p.machine_id, p.order, p.unit), []).extend(p.pieces)
-    found: dict[str, tuple[int, int]] = {}
-    for (machine_id, _, _), pieces in days.items():
-        for start, end in pairwise(problem.year_days):
-            taken = sum(max(min(b, end) - max(a, start), 0.0) for a, b in pieces)
-            if taken >= (end - start) * BUSY:
-                found[labels[machine_id]] = (round(taken), end - start)
-    idle = 1 - problem.rules.utilisation
-    left = f" Only the {float(idle) * 100:.3g} % that utilisation leaves are free." if idle else ""
-    return [
-        Caution(
-            f"{label} trains on {taken} of {year} days of an award year: no day is left for "
-            f"anything else.{left}"
-        )
-        for label, (taken, year) in found.items()
-    ]
-
-
-def _settings(grant: Grant, plan: Plan) -> Iterator[Caution]:
+def _settings(grant: Grant, plan: Plan) -> Cautions:
     """What the grant sets aside, or does not."""
     if grant.running.failures:
         share = f"{float(grant.running.failures) * 100:.3g} %"
-        yield Caution(f"Every run has {share} more time for failures and checkpoints.")
+        yield f"Every run has {share} more time for failures and checkpoints.", ""
     else:
         none = "No time is set aside for failures and checkpoints."
-        yield Caution(none, "failures = 0.05 under [running] adds 5 %.")
+        yield none, "failures = 0.05 under [running] adds 5 %."
     if not grant.purchases.lead_days and plan.purchases:
         none = "No days are kept for delivery: what is bought runs from the day of its order."
-        yield Caution(none, "purchases.lead_days = 45 keeps 45 days.")
+        yield none, "purchases.lead_days = 45 keeps 45 days."
     if missing := not_asked_for(grant):
-        yield Caution(f"Not asked for: {', '.join(missing)}.", "A line of [[costs]] adds each.")
+        yield f"Not asked for: {', '.join(missing)}.", "A line of [[costs]] adds each."
     note = grant.currency.note
     if note is not None and grant.currency.source is not None:
-        yield Caution(note)
+        yield note, ""
     elif note is not None:
-        words = f"{note} The grant does not say whose rate that is."
-        yield Caution(words, "rate_source under [budget] does.")
+        says = f"{note} The grant does not say whose rate that is."
+        yield says, "rate_source under [budget] does."

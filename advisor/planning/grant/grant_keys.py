@@ -14,7 +14,7 @@ from advisor.planning.grant.toml_reader import Amount, AmountOrZero, Limits, Lin
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.fine_tuning import FineTuning, Train
 from advisor.ranking.times import EvidenceRule
-from advisor.typed_input import parse_price_rule
+from advisor.typed_input import parse_price_rule, shown
 from price_catalog.vendors import find_country
 
 MAX_YEARS = 15
@@ -282,6 +282,20 @@ class ElectricityTable(_Table, frozen=True):
     source: Line | None = None
 
 
+class YearStart(tuple[int, int]):
+    """Month and day of the first day of every fiscal year."""
+
+    @classmethod
+    def read(cls, value: Any) -> YearStart:
+        """Raises ValueError."""
+        text = Line.read(value)
+        try:
+            day = date.fromisoformat(f"2027-{text}")
+        except ValueError:
+            raise ValueError(f"{shown(text)} is not a day of the year: write 07-01") from None
+        return cls((day.month, day.day))
+
+
 class OwnRules(_Table, frozen=True):
     """Rules of a file, and what is another here; without a file these alone."""
 
@@ -300,7 +314,7 @@ class OwnRules(_Table, frozen=True):
     life_months: Annotated[int, Limits(1, 600, unit="months")] | None = None
     use_share: Annotated[Decimal, Limits(0, 1, above=True)] | None = None
     rent_up_to_depreciation: bool | None = None
-    fiscal_year_start: Line | None = None
+    fiscal_year_start: YearStart | None = None
     source: Line | None = None
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain
-from typing import TypeVar
 
 from msgspec import structs
 
@@ -19,6 +18,7 @@ from advisor.planning.grant.candidates.grant_machines import (
     ONLY_TOLD,
     Best,
     LeftOut,
+    Timed,
     buyable,
     day_of,
     gpu_ids_of,
@@ -44,7 +44,6 @@ from advisor.planning.solver.problem import (
     Rental,
     RentLimit,
     Rules,
-    RunTime,
 )
 from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.fabric import link_of_speed
@@ -54,11 +53,11 @@ from advisor.store import Reader
 from advisor.typed_input import InputError
 from bench_runner.typed_numbers import plain
 from price_catalog.builds import Build
+from price_catalog.csv_table import nearest
 from price_catalog.model import Quote
 from price_catalog.model import Rental as RentalPrice
 from price_catalog.providers import provider_name, written_provider
 
-Option = TypeVar("Option", Machine, Rental)
 STALE_DAYS = 365
 """Rental prices older than this are not planned with."""
 
@@ -145,21 +144,16 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     asked = [_model(snapshot, grant, n) for n in range(len(grant.experiments))]
     models = [_of_tokens(grant, n, model) for n, model in enumerate(asked)]
     # Times are looked up of the recipe as it is, and then of its share of the tokens.
-    by_recipe = {
-        model.recipe_id: replace(own, recipe_id=model.recipe_id)
-        for own, model in zip(asked, models, strict=True)
-    }
-    recipe_of = {new.recipe_id: old.recipe_id for old, new in zip(asked, models, strict=True)}
-    best = {key: reader.best_times(recipe_of[key], grant.evidence) for key in sorted(by_recipe)}
-    shares_of_tokens = {
-        new.recipe_id: Decimal(new.training_steps) / old.training_steps
-        for old, new in zip(asked, models, strict=True)
-        if new is not old
-    }
-    joined: Best = {}
-    if grant.running.network_gbit is not None:
-        link = link_of_speed(float(grant.running.network_gbit))
-        joined = {key: reader.asked_times(recipe_of[key], "ours", 2, link) for key in best}
+    recipes = {own.recipe_id: (own, of) for own, of in zip(models, asked, strict=True)}
+    by_recipe, best, joined = dict[str, Model](), dict[str, Timed](), dict[str, Timed]()
+    speed = grant.running.network_gbit
+    for key, (own, of) in sorted(recipes.items()):
+        share = Decimal(own.training_steps) / of.training_steps
+        by_recipe[key] = replace(of, recipe_id=key)
+        best[key] = Timed(reader.best_times(of.recipe_id, grant.evidence), share)
+        if speed is not None:
+            link = link_of_speed(float(speed))
+            joined[key] = Timed(reader.asked_times(of.recipe_id, "ours", 2, link), share)
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
     rentals, not_allowed, prices = _rentals(reader, snapshot, grant, best, today, left_out)
@@ -200,15 +194,12 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
 
     allocations, allocated = allocations_of(snapshot, grant, best, left_out)
 
-    def of_tokens(options: Iterable[Option]) -> tuple[Option, ...]:
-        return tuple(_with_shares(option, shares_of_tokens) for option in options)
-
     problem = PlanningProblem(
         start=grant.start,
         year_days=tuple((day - grant.start).days for day in grant.year_dates),
         experiments=_experiments(grant, models),
-        machines=of_tokens(with_parts(bought)),
-        rentals=of_tokens((*rentals, *allocated)),
+        machines=with_parts(bought),
+        rentals=(*rentals, *allocated),
         allocations=allocations,
         rent_limits=_rent_limits(snapshot, grant, by_recipe, best, today, rentals),
         fixed=fixed_costs(grant),
@@ -224,9 +215,8 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     problem = _from_today(problem, (today - grant.start).days)
     wider = None
     if turned_down or not_allowed:
-        machines_too = of_tokens(with_parts([*bought, *turned_down]))
-        rentals_too = (*problem.rentals, *of_tokens(not_allowed))
-        wider = replace(problem, machines=machines_too, rentals=rentals_too)
+        machines_too = with_parts([*bought, *turned_down])
+        wider = replace(problem, machines=machines_too, rentals=(*problem.rentals, *not_allowed))
     return Loaded(
         grant=grant,
         problem=problem,
@@ -238,9 +228,9 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         builds=builds,
         left_out=tuple(left_out),
         today=today,
-        sums=of_tokens(sums),
+        sums=tuple(sums),
         with_told=tuple(
-            of_tokens(with_parts([*bought, *sums, *more]))
+            with_parts([*bought, *sums, *more])
             for more in [*([[]] if sums else []), *told_first(told, bought)]
         ),
     )
@@ -371,28 +361,6 @@ def _of_tokens(grant: Grant, number: int, model: Model) -> Model:
     )
 
 
-def _with_shares(option: Option, shares: Mapping[str, Decimal]) -> Option:
-    """A machine or instance with the times of runs on a share of their recipe's tokens."""
-    times = {
-        key: time if key not in shares else _shared(time, shares[key])
-        for key, time in option.times.items()
-    }
-    return replace(option, times=times)
-
-
-def _shared(time: RunTime, share: Decimal) -> RunTime:
-    def part(days: float | None) -> float | None:
-        return None if days is None else days * float(share)
-
-    return replace(
-        time,
-        days=time.days * float(share),
-        days_low=part(time.days_low),
-        days_high=part(time.days_high),
-        whole=(time.days, share),
-    )
-
-
 def _experiments(grant: Grant, models: Sequence[Model]) -> tuple[Experiment, ...]:
     # Of twelve months each, wherever the turn of a calendar or fiscal year cuts the money.
     days = [(day - grant.start).days for day in grant.anniversaries]
@@ -440,36 +408,38 @@ def _rentals(
 ) -> tuple[list[Rental], list[Rental], dict[str, RentalPrice]]:
     """Instances with a fresh price and a usable time for at least one of the models, each at the
     median of its providers' rates, and those of providers that procurement does not allow."""
-    if not grant.rentals.allowed or grant.prices == "paper":
-        if grant.rentals.allowed:
-            left_out.append(LeftOut(label="every rental", reason="the paper has no rental prices"))
+    if not grant.rentals.allowed:
         return [], [], {}
-    rule = grant.prices
-    as_of = rule if isinstance(rule, date) else today
+    if grant.prices == "paper":
+        left_out.append(LeftOut(label="every rental", reason="the paper has no rental prices"))
+        return [], [], {}
+    as_of = grant.prices if isinstance(grant.prices, date) else today
     wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rentals.gpus)
     names = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
-    providers = None
-    if grant.rent_providers is not None:
-        providers = {provider_name(name) for name in grant.rent_providers}
     offers, own_money = reader.rentals(), grant.currency.code == "USD"
-    if providers is not None:
-        _check_providers(grant, providers, {offer.provider for offer in offers})
+    providers = {provider_name(name) for name in grant.rent_providers or ()}
+    known = {offer.provider for offer in offers}
+    for name in sorted(providers - known):
+        problem = f"'{name}' is not known; {nearest(name, sorted(known))}"
+        own = grant.rent_providers != grant.procurement.providers
+        raise wrong(grant.file, f"{'rentals' if own else 'procurement'}.providers", problem)
     products: dict[tuple[bool, str, int, str], list[Rental]] = {}
     prices: dict[str, RentalPrice] = {}
-    stale = bare = 0
+    unfit = {"leave out processor and memory, which are paid beside": 0, "more than a year old": 0}
+    bare, stale = unfit
     for offer in rates_that_count(offers, as_of):
-        if offer.leaves_out and offer.kind in grant.rentals.kinds:
-            bare += 1  # what must be paid in addition is not known
-            continue
         if offer.kind not in grant.rentals.kinds:
             continue
-        allowed = providers is None or offer.provider in providers
+        if offer.leaves_out:
+            unfit[bare] += 1
+            continue
+        allowed = not providers or offer.provider in providers
         if not allowed and grant.procurement.providers is None:
             continue
         if wanted is not None and offer.gpu_id not in wanted:
             continue
         if as_of - offer.priced_on > timedelta(days=STALE_DAYS):
-            stale += 1
+            unfit[stale] += 1
             continue
         times = times_of(best, offer.gpu_id, offer.gpu_count, grant)
         if not times:
@@ -498,18 +468,5 @@ def _rentals(
         same.sort(key=lambda each: (each.price_per_hour, each.rental_id))
         middle = replace(same[len(same) // 2], offers=tuple(same))
         (found if allowed else others).append(middle)
-    if bare:
-        reason = "leave out processor and memory, which are paid beside"
-        left_out.append(LeftOut(label=f"{bare} rental prices", reason=reason))
-    if stale:
-        left_out.append(LeftOut(label=f"{stale} rental prices", reason="more than a year old"))
+    left_out += [LeftOut(label=f"{n} rental prices", reason=why) for why, n in unfit.items() if n]
     return found, others, prices
-
-
-def _check_providers(grant: Grant, wanted: set[str], known: set[str]) -> None:
-    from price_catalog.csv_table import nearest
-
-    for name in sorted(wanted - known):
-        problem = f"'{name}' is not known; {nearest(name, sorted(known))}"
-        own = grant.rent_providers != grant.procurement.providers
-        raise wrong(grant.file, f"{'rentals' if own else 'procurement'}.providers", problem)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.grant_keys import AllocationTable, GrantAllocation
@@ -26,30 +25,24 @@ _NEEDED = {
     "max_gpus": "must be the GPUs in one share: write max_gpus = 8",
 }
 _OF_HOURS = (
-    *("gpu_hours_a_year", "usd_per_gpu_hour", "price_per_gpu_hour", "credit", "odds"),
+    *("programme", "gpu_hours_a_year", "usd_per_gpu_hour", "price_per_gpu_hour", "credit", "odds"),
     *("queue_days", "max_job_days", "starts", "ends"),
 )
 _SHARE_KEYS = ("gpu", "kind", "max_gpus", "buy_in", "buy_in_on", "lasts_years", "overhead")
 """What a share is planned with."""
 
 
-def check_buy_in(file: str, place: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What a share has that its table does not say; nothing where none is bought. Raises
-    InputError."""
-    if "buy_in" not in own:
-        return {}
+def _check_buy_in(file: str, place: str, asked: AllocationTable) -> None:
+    """What a share that is bought must say, and must not. Raises InputError."""
     for key in _OF_HOURS:
-        if key in own:
-            problem = (
-                "stands beside buy_in, which buys machines and not hours: remove one of the two"
-            )
-            raise wrong(file, f"{place}.{key}", problem)
-    if own.get("kind", "condo") != "condo":
+        if getattr(asked, key) is not None:
+            problem = "stands beside buy_in, which buys machines and not hours"
+            raise wrong(file, f"{place}.{key}", f"{problem}: remove one of the two")
+    if asked.kind not in (None, "condo"):
         raise wrong(file, f"{place}.kind", 'must be "condo", of which a share can be bought')
     for key, problem in _NEEDED.items():
-        if key not in own:
+        if getattr(asked, key) is None:
             raise wrong(file, f"{place}.{key}", problem)
-    return {"kind": "condo", "overhead": own.get("overhead", "equipment")}
 
 
 def known_allocations(word: str = "") -> list[dict[str, str]]:
@@ -75,8 +68,7 @@ NOT_PLANNED = {"programme", "resource", "credit", "source"}
 VALUES = tuple(k for k in AllocationTable.__struct_fields__ if k not in NOT_PLANNED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(NamedTuple):
     """One value of a programme."""
 
     value: str
@@ -87,8 +79,7 @@ class Fact:
 Facts = Mapping[str, Fact]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllocationValue:
+class AllocationValue(NamedTuple):
     """What an allocation is planned with, and who says so."""
 
     allocation: str
@@ -132,9 +123,8 @@ def resolved(
     on the ``year_dates`` (the last is the day after the grant). Raises InputError.
     """
     place = f"allocations[{number}]"
-    if asked.buy_in is not None and asked.programme is not None:
-        problem = "stands beside buy_in, which buys machines, not hours: remove one of the two"
-        raise wrong(file, f"{place}.programme", problem)
+    if asked.buy_in is not None:
+        _check_buy_in(file, place, asked)
     facts = _facts(file, place, asked)
     own: dict[str, Any] = {
         key: value
@@ -154,7 +144,8 @@ def resolved(
     if "price_per_gpu_hour" in own:
         for told in (values, known):
             told.pop("usd_per_gpu_hour", None)
-    values |= check_buy_in(file, place, own)
+    if asked.buy_in is not None:
+        values = {"overhead": "equipment"} | values | {"kind": "condo"}
     if "credit" in values:
         known |= _credit(file, place, values, _years(values, year_dates))
         values |= {key: _typed(known[key].value) for key in (HOURS, PRICE)}
@@ -168,31 +159,19 @@ def resolved(
 
 
 def _said(
-    allocation: GrantAllocation,
-    own: Mapping[str, Any],
-    known: Facts,
-    source: str | None,
+    allocation: GrantAllocation, own: Mapping[str, Any], known: Facts, source: str | None
 ) -> list[AllocationValue]:
     found = []
+    keys = set(VALUES if allocation.buy_in is None else _SHARE_KEYS) - {"name"}
+    keys -= set() if allocation.price_per_gpu_hour is None else {PRICE}
     for key in VALUES:
         value = getattr(allocation, key)
-        if key == "name" or value is None:
-            continue
-        if allocation.buy_in is not None and key not in _SHARE_KEYS:
-            continue
-        if key == PRICE and allocation.price_per_gpu_hour is not None:
+        if key not in keys or value is None:
             continue
         where = known[key].source if key in known else ASSUMED
         if key in own:
             where = source or OWN_WORD
-        found.append(
-            AllocationValue(
-                allocation=allocation.name,
-                key=key,
-                value=_written(value),
-                source=where,
-            )
-        )
+        found.append(AllocationValue(allocation.name, key, _written(value), where))
     return found
 
 
@@ -224,18 +203,13 @@ def _facts(file: str, place: str, asked: AllocationTable) -> dict[str, Fact]:
         return facts
     family = facts["resources_of"].value
     resources = {res: its for (of, res), its in programmes().items() if of == family and res}
-    chosen = _resource(file, place, asked, name, resources)
-    its = resources[chosen]
+    its = resources[_resource(file, place, asked, name, resources)]
     title = Fact(value=f"{facts['name'].value}, {its['name'].value}", source=its["name"].source)
     return {**facts, **its, "name": title}
 
 
 def _resource(
-    file: str,
-    place: str,
-    asked: AllocationTable,
-    name: str,
-    resources: Mapping[str, Facts],
+    file: str, place: str, asked: AllocationTable, name: str, resources: Mapping[str, Facts]
 ) -> str:
     if asked.resource is not None:
         resource = asked.resource.lower()
@@ -243,15 +217,10 @@ def _resource(
             problem = f"{shown(asked.resource)} is not known; {nearest(resource, resources)}"
             raise wrong(file, f"{place}.resource", problem)
         return resource
-    fit = [
-        each
-        for each, facts in resources.items()
-        if asked.gpu is not None
-        and asked.gpu.lower() in facts["gpu"].value.lower().split(" nvl")[0]
-    ]
-    if asked.gpu is None or not fit:
-        fit = list(resources)
-    elif len(fit) == 1:
+    gpu = "" if asked.gpu is None else asked.gpu.lower()
+    gpus = {each: facts["gpu"].value.lower().split(" nvl")[0] for each, facts in resources.items()}
+    fit = [each for each in resources if gpu in gpus[each]] or [*resources]
+    if gpu and len(fit) == 1 and gpu in gpus[fit[0]]:
         return fit[0]
     problem = f"{name} has several machines: write one of {', '.join(fit)}"
     raise wrong(file, f"{place}.resource", problem)

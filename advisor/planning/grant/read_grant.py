@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -23,12 +23,7 @@ from advisor.planning.grant.grant_keys import (
     Procurement,
 )
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.institution import (
-    Institution,
-    find_institution,
-    month_and_day,
-    without_rules,
-)
+from advisor.planning.grant.institution import Institution, find_institution, without_rules
 from advisor.planning.grant.programmes import values_of
 from advisor.planning.grant.toml_reader import (
     MAX_BYTES,
@@ -47,29 +42,18 @@ from price_catalog.currencies import rate_problem
 
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
 """What a funder's rules leave to each house: with these the rules are still the funder's."""
-_AS_THEY_ARE = (
-    *("overhead_rate", "overhead_rate_cloud", "overhead_rate_electricity", "use_share"),
-    *("cloud_as", "equipment_in_base", "electricity_in_base", "life_months"),
-    "rent_up_to_depreciation",
-)
+_OF_THE_GRANT = {"rules", "name", "source"}
+"""What says where rules are from, and is none."""
 
 
 def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Currency) -> Institution:
     """An institution with what the grant itself says of it. Raises InputError."""
-    said = {key: getattr(own, key) for key in _AS_THEY_ARE}
-    changes: dict[str, Any] = {key: value for key, value in said.items() if value is not None}
-    if own.fiscal_year_start is not None:
-        key = "institution.fiscal_year_start"
-        changes["fiscal_year_start"] = month_and_day(file, key, own.fiscal_year_start)
-    if own.overhead_rate_by_year is not None:
-        if house.equipment_as == "depreciated":
-            problem = "a machine that is written off over years has one rate: write overhead_rate"
-            raise wrong(file, "institution.overhead_rate_by_year", problem)
-        changes["overhead_rate_by_year"] = own.overhead_rate_by_year
+    changes = {key: value for key, value in _said(own).items() if key not in _OF_THE_GRANT}
+    if own.overhead_rate_by_year is not None and house.equipment_as == "depreciated":
+        problem = "a machine that is written off over years has one rate: write overhead_rate"
+        raise wrong(file, "institution.overhead_rate_by_year", problem)
     if own.equipment_threshold is not None:
-        amount = Decimal(own.equipment_threshold)
-        changes |= {"equipment_threshold": amount, "threshold_in": currency.code}
-        changes["threshold_valid_from"] = None
+        changes |= {"threshold_in": currency.code, "threshold_valid_from": None}
     if not changes and own.name is None:
         return house
     charged = {"overhead_rate", "overhead_rate_by_year"} & changes.keys()
@@ -84,13 +68,8 @@ def with_own_rules(file: str, house: Institution, own: OwnRules, currency: Curre
         raise wrong(file, "institution.life_months", problem)
     source = own.source or "the grant's own word"
     theirs = house.name if changes.keys() <= _EACH_HOUSE else "our institution"
-    return replace(
-        house,
-        **changes,
-        name=own.name or theirs,
-        note=None,
-        sources={**house.sources, **dict.fromkeys(changes, source)},
-    )
+    sources = {**house.sources, **dict.fromkeys(changes, source)}
+    return structs.replace(house, **changes, name=own.name or theirs, note=None, sources=sources)
 
 
 def _threshold_in(currency: Currency, house: Institution) -> Institution:
@@ -103,12 +82,9 @@ def _threshold_in(currency: Currency, house: Institution) -> Institution:
     amount, code = currency.of_usd(usd), house.threshold_in
     source = f"{code} {house.equipment_threshold:,} at this grant's rate"
     told = house.sources.get("equipment_threshold")
-    return replace(
-        house,
-        equipment_threshold=amount,
-        threshold_in=currency.code,
-        sources=house.sources
-        | {"equipment_threshold": source if told is None else f"{source}: {told}"},
+    sources = house.sources | {"equipment_threshold": f"{source}: {told}" if told else source}
+    return structs.replace(
+        house, equipment_threshold=amount, threshold_in=currency.code, sources=sources
     )
 
 
@@ -120,14 +96,17 @@ def _with_mean_rate(grant: Grant) -> Grant:
     rate = grant.mean_of_years(house.overhead_rate_by_year)
     said = "the mean of overhead_rate_by_year, for what has no year of its own: electricity"
     sources = {**house.sources, "overhead_rate": said}
-    return replace(grant, institution=replace(house, overhead_rate=rate, sources=sources))
+    return replace(grant, institution=structs.replace(house, overhead_rate=rate, sources=sources))
 
 
 def read_grant(path: Path, today: date | None = None) -> Grant:
     """A grant from its file; with ``today``, none whose prices or rates are of a day to come.
     Raises InputError, in one line with file and key."""
     instead = "give the path of a grant file, or write one: advisor plan --example > grant.toml"
-    grant = grant_of(read_toml(path, GrantFile, instead), path)
+    return _of_today(grant_of(read_toml(path, GrantFile, instead), path), today)
+
+
+def _of_today(grant: Grant, today: date | None) -> Grant:
     if today is not None:
         check_days(grant, today)
     return grant
@@ -170,7 +149,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
         prices=parse_price_rule(file.evidence.prices),
         experiments=file.experiments,
         owned=file.owned,
-        procurement=_procurement(file.procurement, institution.procurement),
+        # What the grant says, and of the rest what its institution does.
+        procurement=structs.replace(institution.procurement, **_said(file.procurement)),
         price_per_kwh=_electricity(path.name, power, currency),
         institution=institution,
         currency=currency,
@@ -187,10 +167,8 @@ def grant_of(file: GrantFile, path: Path) -> Grant:
     return _with_mean_rate(found)
 
 
-def _procurement(own: Procurement, house: Procurement) -> Procurement:
-    """What the grant says, and of the rest what its institution does."""
-    said = {key: value for key, value in structs.asdict(own).items() if value is not None}
-    return structs.replace(house, **said)
+def _said(table: Procurement | OwnRules) -> dict[str, Any]:
+    return {key: value for key, value in structs.asdict(table).items() if value is not None}
 
 
 def _of_general(path: Path, general: General) -> dict[str, Any]:
@@ -200,31 +178,27 @@ def _of_general(path: Path, general: General) -> dict[str, Any]:
     return found | {"months": general.months or 12 * years}
 
 
-def _currency(file: str, budget: BudgetTable, institution: Institution) -> Currency:
-    """The grant's own, or its institution's. Raises InputError."""
-    rate = budget.usd_per_unit
-    if budget.currency is not None:
-        return _named_currency(file, budget.currency, budget)
-    if rate is not None:
-        raise wrong(file, "budget.usd_per_unit", 'needs a currency: write currency = "EUR"')
-    if institution.currency == "USD":
-        return DOLLARS
-    return Currency(
-        code=institution.currency,
-        usd_per_unit=institution.usd_per_unit,
-        on=institution.usd_per_unit_on,
-        source=institution.sources.get("usd_per_unit", institution.file),
-    )
-
-
-def _named_currency(file: str, name: str, budget: BudgetTable) -> Currency:
-    """A currency with the grant's own rate, or a shipped one. Raises InputError."""
-    code, rate, known = name.upper(), budget.usd_per_unit, shipped_rates()
+def _currency(file: str, budget: BudgetTable, house: Institution) -> Currency:
+    """The grant's own with its rate or a shipped one, or its institution's. Raises InputError."""
+    rate, known = budget.usd_per_unit, shipped_rates()
+    if budget.currency is None:
+        if rate is not None:
+            raise wrong(file, "budget.usd_per_unit", 'needs a currency: write currency = "EUR"')
+        source = house.sources.get("usd_per_unit", house.file)
+        own = Currency(
+            code=house.currency,
+            usd_per_unit=house.usd_per_unit,
+            on=house.usd_per_unit_on,
+            source=source,
+        )
+        return DOLLARS if house.currency == "USD" else own
+    code = budget.currency.upper()
     if not (len(code) == 3 and code.isascii() and code.isalpha()):
-        raise wrong(file, "budget.currency", f"{shown(code)} is not a code: write EUR or GBP")
+        problem = f"{shown(code)} is not a code: write EUR or GBP"
+        raise wrong(file, "budget.currency", problem)
+    if code == "USD" and rate not in (None, 1):
+        raise wrong(file, "budget.usd_per_unit", "US dollars need no rate: remove this key")
     if code == "USD":
-        if rate is not None and rate != 1:
-            raise wrong(file, "budget.usd_per_unit", "US dollars need no rate: remove this key")
         return DOLLARS
     if rate is None:
         if code in known:
@@ -238,9 +212,8 @@ def _named_currency(file: str, name: str, budget: BudgetTable) -> Currency:
         raise wrong(file, "budget.usd_per_unit_on", "a rate needs its day: write 2026-09-25")
     if (slip := rate_problem(code, rate)) is not None:
         raise wrong(file, "budget.usd_per_unit", slip)
-    return Currency(
-        code=code, usd_per_unit=rate, on=budget.usd_per_unit_on, source=budget.rate_source
-    )
+    on, source = budget.usd_per_unit_on, budget.rate_source
+    return Currency(code=code, usd_per_unit=rate, on=on, source=source)
 
 
 def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
@@ -298,38 +271,27 @@ def _electricity(file: str, power: ElectricityTable, currency: Currency) -> Deci
     return currency.rate_of_usd(power.usd_per_kwh)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GrantCheck:
-    """A grant, or what is wrong with its text."""
-
-    grant: Grant | None
-    errors: dict[str, str]
-    """By field, as ``budget.total`` or ``experiments[2].by``; what is wrong with the text as a
-    whole has the empty name. Empty where there is a grant."""
-
-
-def check_grant(text: str, path: Path, today: date | None = None) -> GrantCheck:
-    """The grant that a text is, or an error for each field that is wrong.
+def check_grant(
+    text: str, path: Path, today: date | None = None
+) -> tuple[Grant | None, dict[str, str]]:
+    """The grant that a text is, or what is wrong by field, as ``budget.total`` or
+    ``experiments[2].by``; what is wrong with the text as a whole has the empty name.
 
     ``path`` is where it would be kept: rules of an institution are looked for beside it.
     """
     if len(text) > MAX_BYTES:
-        return _wrong("", f"is larger than {MAX_BYTES:,} bytes")
+        return None, {"": f"is larger than {MAX_BYTES:,} bytes"}
     try:
         file, errors = read_table(GrantFile, parse_toml(text))
+        return (None, errors) if file is None else (_of_today(grant_of(file, path), today), {})
     except OutsideError as error:
-        return _wrong("", str(error))
-    except (RecursionError, ValueError) as error:
-        return _wrong("", toml_problem(error, text))
-    if file is None:
-        return GrantCheck(grant=None, errors=errors)
-    try:
-        grant = grant_of(file, path)
-        if today is not None:
-            check_days(grant, today)
-        return GrantCheck(grant=grant, errors={})
+        return None, {"": str(error)}
     except InputError as error:
-        return _wrong(*_parted(str(error), path.name))
+        head, _, rest = str(error).partition(": ")
+        named = head.startswith(f"{path.name}, ")
+        return None, {head.removeprefix(f"{path.name}, "): rest} if named else {"": str(error)}
+    except (RecursionError, ValueError) as error:
+        return None, {"": toml_problem(error, text)}
 
 
 def unknown_names(grant: Grant, snapshot: Snapshot) -> dict[str, str]:
@@ -352,14 +314,3 @@ def unknown_names(grant: Grant, snapshot: Snapshot) -> dict[str, str]:
         except InputError as error:
             errors[place] = str(error)
     return errors
-
-
-def _wrong(field: str, problem: str) -> GrantCheck:
-    return GrantCheck(grant=None, errors={field: problem})
-
-
-def _parted(message: str, file: str) -> tuple[str, str]:
-    """The field that a message names, and the rest of it."""
-    head, colon, rest = message.partition(": ")
-    start = f"{file}, "
-    return (head.removeprefix(start), rest) if colon and head.startswith(start) else ("", message)

@@ -206,27 +206,13 @@ class AmountOrZero(Amount):
         return Decimal(0) if re.fullmatch(r"0([.,]0+)?", text) else super().amount(text)
 
 
+@dataclass(frozen=True, slots=True)
 class OverheadOn:
-    """Whether overhead is charged on a line, and by which rate: false, true or a share. No
-    dataclass: of those msgspec reads tables."""
+    """Whether overhead is charged on a line, and by which rate: false, true or a share."""
 
-    __slots__ = ("charged", "rate")
-
-    def __init__(self, *, charged: bool, rate: Decimal | None = None) -> None:
-        self.charged, self.rate = charged, rate  # without a rate that of the institution
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, OverheadOn) and self._both == other._both
-
-    def __hash__(self) -> int:
-        return hash(self._both)
-
-    def __repr__(self) -> str:
-        return f"OverheadOn(charged={self.charged}, rate={self.rate})"
-
-    @property
-    def _both(self) -> tuple[bool, Decimal | None]:
-        return self.charged, self.rate
+    charged: bool
+    rate: Decimal | None = None
+    """None: that of the institution."""
 
     @classmethod
     def read(cls, value: Any) -> Self:

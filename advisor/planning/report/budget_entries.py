@@ -13,7 +13,7 @@ from typing import get_args
 from advisor.planning.grant.grant_keys import CostKind
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material, RunningCost
-from advisor.planning.solver.money.cents import is_written_off, months_by_year, shares_by_year
+from advisor.planning.solver.money.cents import months_by_year, shares_by_year
 from advisor.planning.solver.money.charges import Apart, Charge
 from advisor.planning.solver.money.prices import machine_price, months_charged, paid_price
 
@@ -124,7 +124,7 @@ def _by_year(
     year where it is written off, as the solver counts them."""
     problem, ledger = given.problem, given.ledger
     day = problem.orders[e.order]
-    months = months_by_year(problem, day) if is_written_off(problem, e.machine) else {}
+    months = months_by_year(problem, e.machine, day)
     if not months:  # what is delivered after the grant has none either
         yield problem.year_of(day), cost, overhead
         return

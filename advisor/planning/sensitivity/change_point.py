@@ -81,12 +81,12 @@ def _crossing(
 
     def is_past(number: int) -> bool:
         problem = vary(trials.problem, each.change(same + number * step))
-        paid, judged = cost_of(problem, plan.purchases, plan.work, plan.rented)
+        paid, judged = cost_of(problem, plan.purchases, plan.placed)
         if budget is not None and paid > budget:
             return True
         if other is None or other.value != plan.value:
             return False
-        return judged > cost_of(problem, other.purchases, other.work, other.rented)[1]
+        return judged > cost_of(problem, other.purchases, other.placed)[1]
 
     low, high = 0, int((different - same) / step)
     if is_past(low) or not is_past(high):

@@ -136,14 +136,10 @@ def _alternative(trials: Trials, label: str, change: Change, *, sure: bool = Tru
     plan = trials.solve(change, sure=sure)
     if "no_purchases" in change:
         label = _buys_nothing({r.rental_id: r for r in trials.problem.rentals}, plan)
-    return Alternative(
-        label=label,
-        change=change,
-        plan=plan,
-        # It may only be later than any plan that is looked for.
-        over_budget=plan is not None and not within_budgets(trials.problem, plan),
-        proven=plan is None or plan.proven,
-    )
+    # It may only be later than any plan that is looked for.
+    over = plan is not None and not within_budgets(trials.problem, plan)
+    proven = plan is None or plan.proven
+    return Alternative(label=label, change=change, plan=plan, over_budget=over, proven=proven)
 
 
 def _alternatives(trials: Trials) -> list[Alternative]:
@@ -172,26 +168,29 @@ def _alternatives(trials: Trials) -> list[Alternative]:
         other = _alternative(trials, alternative.label, change)
         return alternative if other.plan is None else other
 
-    tried = [a for a in trials.each(affordable, kinds, "alternatives") if a is not None]
+    def is_hope(other: Alternative) -> bool:
+        return "without_allocation" in other.change
+
+    def is_asked(other: Alternative) -> bool:
+        """What happens where an allocation is not awarded, and why not to rent, or not to buy, is
+        said in any case."""
+        return bool({"without_allocation", "no_purchases", "no_rentals"} & other.change.keys())
+
+    tried = trials.every(affordable, kinds, "alternatives")
     others = _other_gpus(trials, {machines[p.machine_id].gpu_id for p in plan.purchases})
-    tried += [a for a in trials.each(affordable, others, "other GPUs") if a is not None]
-    found = [a for a in tried if a.plan is not None or "without_allocation" in a.change]
-    failed = [a for a in tried if a.plan is None and "without_allocation" not in a.change]
-    # What happens where an allocation is not awarded, and why not to rent, or not to buy, is said
-    # in any case.
-    asked = {"without_allocation", "no_purchases", "no_rentals"}
+    tried += trials.every(affordable, others, "other GPUs")
+    found = [a for a in tried if a.plan is not None or is_hope(a)]
+    failed = [a for a in tried if a.plan is None and not is_hope(a)]
     if len(found) >= ALTERNATIVES:
-        failed = [a for a in failed if asked & a.change.keys()]
-    if failed:
-        found += [a for a in trials.each(dearer, failed, "dearer alternatives") if a is not None]
+        failed = [a for a in failed if is_asked(a)]
+    found += trials.every(dearer, failed, "dearer alternatives")
     found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
     unique: dict[Any, Alternative] = {}
     for each in found:
         key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
         unique.setdefault(key, each)
-    ordered = sorted(unique.values(), key=lambda other: not asked & other.change.keys())
-    first = sum(bool(asked & other.change.keys()) for other in ordered)
-    return ordered[: max(ALTERNATIVES, first + 2)]
+    ordered = sorted(unique.values(), key=lambda other: not is_asked(other))
+    return ordered[: max(ALTERNATIVES, sum(map(is_asked, ordered)) + 2)]
 
 
 def _why_not(trials: Trials) -> list[Alternative]:
@@ -213,12 +212,11 @@ def _why_not(trials: Trials) -> list[Alternative]:
     elif not (plan.purchases and market):
         return []
     alone = replace(trials, known=())
-    found = alone.each(
+    return alone.every(
         lambda change: _alternative(alone, label, change, sure=False),
         [_freely(problem, change)],
         "why not",
     )
-    return [each for each in found if each is not None]
 
 
 def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
@@ -306,13 +304,8 @@ def _more_runs(trials: Trials) -> list[Finding]:
         for more in (1, 3)
         if plan.value + more <= most
     ]
-    least = trials.each(trials.solve, changes, "more runs")
-    costs = sorted({other.cost_cents for other in least if other is not None})
-    changes = [
-        {"budget_cents": cents, "no_year_budget": True}
-        for cents in costs
-        if cents > problem.budget_cents
-    ]
+    costs = sorted({other.cost_cents for other in trials.every(trials.solve, changes, "more runs")})
+    changes = [{**FREE, "budget_cents": cents} for cents in costs if cents > problem.budget_cents]
     found: list[Finding] = []
     # The least money for one run more may do several.
     for change, other in zip(changes, trials.each(trials.solve, changes, "more runs"), strict=True):

@@ -82,26 +82,18 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
         if e.model in rental.times
     ]
     if not ends:
-        return Finding(
-            words=(
-                f"{e.name}: no machine that may be bought, rented or is owned has a usable time "
-                f"for {e.model}: allow more GPUs, measure one (advisor bench), or leave it out",
-            ),
-        )
+        none = f"{e.name}: no machine that may be bought, rented or is owned has a usable time for "
+        mend = f"{e.model}: allow more GPUs, measure one (advisor bench), or leave it out"
+        return Finding(words=(none + mend,))
     (end, label), longest = min(ends), problem.rules.longest_run_days
     if end <= problem.due(e) and longest is not None:
         limit = Solved(value=longest, unit="days", change={}, reads="direct")
-        return Finding(
-            words=(
-                f"{e.name}: no run of {e.model} is over within ",
-                limit,
-                ": raise longest_run_days under [running], allow faster machines, or leave it out",
-            )
-        )
+        start = f"{e.name}: no run of {e.model} is over within "
+        mend = ": raise longest_run_days under [running], allow faster machines, or leave it out"
+        return Finding(words=(start, limit, mend))
     late = Solved(value=ceil(end - problem.due(e)), unit="days", change={}, reads="direct")
-    return Finding(
-        words=(f"{e.name}: even {label} would be ", late, " late: move its date or leave it out"),
-    )
+    start = f"{e.name}: even {label} would be "
+    return Finding(words=(start, late, " late: move its date or leave it out"))
 
 
 def _solved(base: PlanningProblem, change: Change, clock: Clock) -> Plan | None:

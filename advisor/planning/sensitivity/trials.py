@@ -75,3 +75,7 @@ class Trials:
                 self.say(f"{words}: {number} of {len(items)}")
                 found.append(answer)
         return found
+
+    def every(self, do: Callable[[T], R | None], items: Sequence[T], words: str) -> list[R]:
+        """The answers that there are, of `each`."""
+        return [answer for answer in self.each(do, items, words) if answer is not None]

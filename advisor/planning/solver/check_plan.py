@@ -23,14 +23,15 @@ def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
     paid = cents_by_year(problem, plan.purchases, plan.placed)
     if sum(paid) != plan.cost_cents or not within_budgets(problem, plan):
         return "the money"
-    every = [p.count for p in plan.purchases if not _machine(problem, p.machine_id).upgrade_of]
-    if problem.max_machines is not None and sum(every) > problem.max_machines:
+    machines = {m.machine_id: m for m in problem.machines}
+    bought = [(machines[p.machine_id], p) for p in plan.purchases]
+    number = sum(p.count for machine, p in bought if not machine.upgrade_of)
+    if problem.max_machines is not None and number > problem.max_machines:
         return "the number of machines"
     years = {problem.year_of(problem.orders[p.order]) for p in plan.purchases}
     if problem.buy_years is not None and not years <= {*problem.buy_years}:
         return "the years to buy in"
-    bought = {_machine(problem, p.machine_id).gpu_id for p in plan.purchases}
-    if problem.require_gpu is not None and problem.require_gpu not in bought:
+    if problem.require_gpu not in (None, *(machine.gpu_id for machine, _ in bought)):
         return "the GPU that must be bought"
     if problem.min_runs is not None and plan.value < problem.min_runs:
         return "the least number of runs"
@@ -46,28 +47,22 @@ def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
     return _hours(problem, plan) or _days(problem, plan)
 
 
-def _machine(problem: PlanningProblem, machine_id: str) -> Machine:
-    return next(m for m in problem.machines if m.machine_id == machine_id)
-
-
 def _hours(problem: PlanningProblem, plan: Plan) -> str | None:
     """Whether every allocation has the GPU-hours that are used of it."""
-    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is not None}
+    rentals = {r.rental_id: r for r in problem.rentals}
     granted = {a.allocation_id: a for a in problem.allocations}
     models = {e.experiment_id: e.model for e in problem.experiments}
-    left: dict[tuple[str, int], Decimal] = {}
+    used: dict[tuple[str, int], Decimal] = {}
     for rented in plan.rented:
-        rental = rentals.get(rented.rental_id)
-        if rental is None or rental.allocation is None:
+        rental = rentals[rented.rental_id]
+        if rental.allocation is None:
             continue
         pool, limit = granted[rental.allocation].pool_of(rented.year)
-        if limit is None:
-            continue
         days = Decimal(str(rental.times[models[rented.experiment_id]].days))
         hours = days * (1 + problem.rules.failures) * HOURS_PER_DAY * rental.gpu_count
         key = rental.allocation, pool
-        left[key] = left.get(key, limit) - rented.runs * hours
-        if left[key] < 0:
+        used[key] = used.get(key, Decimal(0)) + rented.runs * hours
+        if limit is not None and used[key] > limit:
             return f"the hours of {granted[rental.allocation].name}"
     return None
 
@@ -75,16 +70,15 @@ def _hours(problem: PlanningProblem, plan: Plan) -> str | None:
 def _days(problem: PlanningProblem, plan: Plan) -> str | None:
     """Whether each run is within its window, whole, and alone on machines that are there."""
     experiments = {e.experiment_id: e for e in problem.experiments}
-    options = problem.options()
-    ready, ends, there = dict[tuple[str, int], int](), dict[str, int](), Counter[tuple[str, int]]()
-    for machine in problem.machines:
-        ready[machine.machine_id, -1] = machine.ready_day
-        there[machine.machine_id, -1] = machine.owned
+    options, machines = problem.options(), {m.machine_id: m for m in problem.machines}
+    ready = {(name, -1): machine.ready_day for name, machine in machines.items()}
+    there = {(name, -1): machine.owned for name, machine in machines.items()}
+    ends: dict[str, int] = {}
     for p in plan.purchases:
         day = problem.orders[p.order] + problem.rules.lead_days
         ready[p.machine_id, p.order] = day
         there[p.machine_id, p.order] = p.count
-        upgraded = _machine(problem, p.machine_id).upgrade_of
+        upgraded = machines[p.machine_id].upgrade_of
         if upgraded is not None:
             ends[upgraded] = day
     lanes: dict[tuple[str, int, int], list[tuple[float, float]]] = {}
@@ -103,9 +97,9 @@ def _days(problem: PlanningProblem, plan: Plan) -> str | None:
     for (machine_id, order, _), pieces in lanes.items():
         if any(a[1] > b[0] + MINUTE for a, b in pairwise(sorted(pieces))):
             return f"one run at a time on {options[machine_id].label}"
-        gpus[problem.whole(machine_id), order] += _machine(problem, machine_id).gpu_count
+        gpus[problem.whole(machine_id), order] += machines[machine_id].gpu_count
     for (whole, order), number in gpus.items():
-        if number > there[whole, order] * _machine(problem, whole).gpu_count:
+        if number > there.get((whole, order), 0) * machines[whole].gpu_count:
             return f"the number of {options[whole].label}"
     return None
 

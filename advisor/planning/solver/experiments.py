@@ -8,11 +8,10 @@ goes where would be tried in every order.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from advisor.planning.solver.plan import Placed, Plan, Rented, Work
+from advisor.planning.solver.plan import Placed, Plan, by_place
 from advisor.planning.solver.problem import Experiment, PlanningProblem
 
 
@@ -25,18 +24,11 @@ class Merged:
     """By the first of them, which replaces all."""
 
     def joined(self, plan: Plan) -> Plan:
-        """A plan for the original experiments, as a plan for the merged ones."""
+        """A plan for the original experiments, with its runs named as the merged ones; it is to be
+        counted again."""
         first = {e.experiment_id: name for name, every in self.members.items() for e in every}
-        numbers: Counter[str] = Counter()
-        placed = []
-        for each in plan.placed:
-            name = first.get(each.experiment_id, each.experiment_id)
-            numbers[name] += 1
-            placed.append(replace(each, experiment_id=name, run=numbers[name]))
-        left_out: Counter[str] = Counter()
-        for experiment_id, runs in plan.left_out.items():
-            left_out[first.get(experiment_id, experiment_id)] += runs
-        return _with(plan, placed, dict(left_out))
+        placed = (replace(p, experiment_id=first.get(p.experiment_id, "")) for p in plan.placed)
+        return replace(plan, placed=tuple(placed))
 
     def told_apart(self, plan: Plan) -> Plan:
         """A plan for the merged experiments, as one for the original ones; the first asked for run
@@ -56,30 +48,8 @@ class Merged:
                 ]
                 if len(mine) < e.runs:
                     left_out[e.experiment_id] = e.runs - len(mine)
-        placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
-        return _with(plan, placed, left_out)
-
-
-def _with(plan: Plan, placed: Sequence[Placed], left_out: Mapping[str, int]) -> Plan:
-    """The plan with these runs, counted again by where they are."""
-    runs = Counter((p.experiment_id, p.machine_id, p.order) for p in placed)
-    rented = {(r.rental_id, r.year) for r in plan.rented}
-    bought = {(w.machine_id, w.order) for w in plan.work}
-    return replace(
-        plan,
-        placed=tuple(placed),
-        work=tuple(
-            Work(experiment_id=e, machine_id=machine, order=order, runs=number)
-            for (e, machine, order), number in sorted(runs.items())
-            if (machine, order) in bought
-        ),
-        rented=tuple(
-            Rented(experiment_id=e, rental_id=rental, year=year, runs=number)
-            for (e, rental, year), number in sorted(runs.items())
-            if (rental, year) in rented
-        ),
-        left_out=left_out,
-    )
+        placed.sort(key=by_place)
+        return replace(plan, placed=tuple(placed), left_out=left_out)
 
 
 def merge_alike(problem: PlanningProblem) -> Merged:

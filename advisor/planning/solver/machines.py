@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from math import floor, inf
 
 from advisor.planning.solver.money.cents import purchase_cents, run_cents
@@ -25,10 +26,7 @@ class Group:
 
 def groups(problem: PlanningProblem) -> list[Group]:
     """Every group that could do anything, owned ones first, each with its parts after it."""
-    parts: dict[str, list[Machine]] = {}
-    for machine in problem.machines:
-        if machine.part_of is not None:
-            parts.setdefault(machine.part_of, []).append(machine)
+    parts = _parts(problem)
     found: list[Group] = []
 
     def add(machine: Machine, order: int, day: int) -> None:
@@ -42,6 +40,15 @@ def groups(problem: PlanningProblem) -> list[Group]:
         for order in orders_worth_trying(problem, upgrade=machine.upgrade_of is not None):
             if problem.buy_only is None or (machine.machine_id, order) in problem.buy_only:
                 add(machine, order, problem.orders[order] + problem.rules.lead_days)
+    return found
+
+
+def _parts(problem: PlanningProblem) -> dict[str, list[Machine]]:
+    """The parts of each machine that has some."""
+    found: dict[str, list[Machine]] = {}
+    for machine in problem.machines:
+        if machine.part_of is not None:
+            found.setdefault(machine.part_of, []).append(machine)
     return found
 
 
@@ -65,15 +72,6 @@ def orders_worth_trying(problem: PlanningProblem, *, upgrade: bool = False) -> l
     return first if upgrade or yearly else first[:1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """What a share of a machine does for a model."""
-
-    share: float
-    days: float
-    cents: int
-
-
 def undominated(problem: PlanningProblem) -> list[Machine]:
     """The buyable machines that no other beats: dearer and no faster for any model is out.
 
@@ -81,78 +79,69 @@ def undominated(problem: PlanningProblem) -> list[Machine]:
     whatever the other does, with no larger share of its GPUs. Upgrades of owned machines are all
     kept: there is only one of each.
     """
+    rules = problem.rules
     models = sorted({e.model for e in problem.experiments})
-    upgrades = [m for m in problem.machines if m.upgrade_of is not None and m.part_of is None]
-    buyable = [
-        m for m in problem.machines if not m.owned and m.upgrade_of is None and m.part_of is None
-    ]
+    whole = [m for m in problem.machines if not m.owned and m.part_of is None]
+    upgrades = [m for m in whole if m.upgrade_of is not None]
+    buyable = [m for m in whole if m.upgrade_of is None]
+    parts = _parts(problem)
     if problem.require_gpu is not None:
         wanted = [m for m in buyable if m.gpu_id == problem.require_gpu]
         others = replace(problem, require_gpu=None)
-        parts = [m for m in problem.machines if m.part_of is not None]
-        one = replace(others, machines=(*wanted, *upgrades, *parts))
+        one = replace(others, machines=(*wanted, *upgrades, *chain(*parts.values())))
         both = {m.machine_id for m in (*undominated(one), *undominated(others))}
-        return [m for m in (*buyable, *upgrades) if m.machine_id in both]
+        return [m for m in whole if m.machine_id in both]
     days = [problem.orders[order] for order in orders_worth_trying(problem)]
-    uses: dict[str, list[list[_Use]]] = {}
-    by_whole: dict[str, list[Machine]] = {}
-    for part in problem.machines:
-        if part.part_of is not None:
-            by_whole.setdefault(part.part_of, []).append(part)
 
     def price(machine: Machine) -> tuple[float, ...]:
-        dollars = [float(purchase_cents(machine, problem.rules, day)) for day in days]
-        if problem.rules.lifetime_years is not None:
+        cents = [float(purchase_cents(machine, rules, day)) for day in days]
+        if rules.lifetime_years is not None:
             # What is judged lies between what is paid and that less the whole price.
-            dollars.append(dollars[0] - 100 * float(machine.price))
-        return tuple(dollars)
+            cents.append(cents[0] - 100 * float(machine.price))
+        return tuple(cents)
 
-    def does(machine: Machine) -> list[list[_Use]]:
-        every = (machine, *by_whole.get(machine.machine_id, ()))
+    def does(machine: Machine) -> list[list[tuple[float, float, int]]]:
+        """For each model, the share of the machine, the days and the cents of a run on it or on one
+        of its parts."""
+        every = [machine, *parts.get(machine.machine_id, ())]
         return [
             [
-                _Use(
-                    each.gpu_count / machine.gpu_count,
-                    each.times[model].days,
-                    run_cents(each, model, problem.rules),
-                )
-                for each in every
-                if model in each.times
+                (m.gpu_count / machine.gpu_count, m.times[model].days, run_cents(m, model, rules))
+                for m in every
+                if model in m.times
             ]
             for model in models
         ]
 
-    by_year = problem.year_budget_cents is not None and problem.rules.life_months is not None
+    prices = {m.machine_id: price(m) for m in buyable}
+    uses = {m.machine_id: does(m) for m in buyable}
+    by_year = problem.year_budget_cents is not None and rules.life_months is not None
 
     def beats(better: Machine, other: Machine) -> bool:
         if by_year and (better.in_base is None) != (other.in_base is None):
             return False  # one is charged at the order, the other by the month
-        if any(
-            a > b for a, b in zip(known[better.machine_id], known[other.machine_id], strict=True)
-        ):
+        both = zip(prices[better.machine_id], prices[other.machine_id], strict=True)
+        if any(a > b for a, b in both):
             return False
+        each = zip(uses[better.machine_id], uses[other.machine_id], strict=True)
         return all(
-            any(b.share <= o.share and b.days <= o.days and b.cents <= o.cents for b in mine)
-            for mine, its in zip(uses[better.machine_id], uses[other.machine_id], strict=True)
-            for o in its
+            any(all(a <= b for a, b in zip(mine, its, strict=True)) for mine in ours)
+            for ours, theirs in each
+            for its in theirs
         )
 
-    kept: list[Machine] = []
-    by_id = {m.machine_id: m for m in buyable}
-    known = {m.machine_id: price(m) for m in buyable}
-    uses.update({m.machine_id: does(m) for m in buyable})
+    def first(machine: Machine) -> tuple[object, ...]:
+        every = uses[machine.machine_id]
+        fastest = tuple(min((days for _, days, _ in each), default=inf) for each in every)
+        return prices[machine.machine_id], fastest, machine.machine_id
 
-    def fastest(machine_id: str) -> tuple[float, ...]:
-        return tuple(min((use.days for use in every), default=inf) for every in uses[machine_id])
-
-    for machine_id in sorted(known, key=lambda each: (known[each], fastest(each), each)):
-        machine = by_id[machine_id]
-        if not any(uses[machine_id]):
-            continue
-        if not any(beats(other, machine) for other in kept):
-            kept.append(machine)
-    order = {m.machine_id: i for i, m in enumerate(problem.machines)}
-    return sorted((*kept, *upgrades), key=lambda m: order[m.machine_id])
+    kept = {m.machine_id for m in upgrades}
+    best: list[Machine] = []
+    for machine in sorted(buyable, key=first):
+        if any(uses[machine.machine_id]) and not any(beats(other, machine) for other in best):
+            best.append(machine)
+            kept.add(machine.machine_id)
+    return [m for m in whole if m.machine_id in kept]
 
 
 def runs_that_fit(problem: PlanningProblem, group: Group, experiment: Experiment) -> int:

@@ -5,9 +5,11 @@ Days count from the first day of the grant; what is paid is whole US cents.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ceil
+from typing import Any
 
 MINUTE = 1 / 1440
 """In days: times are not known nearer."""
@@ -58,6 +60,13 @@ class Placed:
     unit: int
     """Which of the machines of this purchase, from 1; for a rental which instance at once."""
     pieces: tuple[tuple[float, float], ...]
+    rented: bool = False
+    """Whether ``machine_id`` is that of a rental."""
+
+    @property
+    def place(self) -> tuple[str, str, int]:
+        """Its experiment, and where it runs."""
+        return self.experiment_id, self.machine_id, self.order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +74,6 @@ class Plan:
     """An answer: what to buy and rent, which runs go where, and how sure the optimum is."""
 
     purchases: tuple[Purchase, ...]
-    work: tuple[Work, ...]
-    rented: tuple[Rented, ...]
     placed: tuple[Placed, ...]
     left_out: Mapping[str, int]
     """Runs not done, by experiment; empty where all are."""
@@ -74,9 +81,7 @@ class Plan:
     """What is paid: purchases, rent, electricity and overhead."""
     judged_cents: int
     """What the plan was compared by: the cost, less the value that machines keep."""
-    runs: int
     value: int
-    finish_day: float
     proven: bool
     gap: float | None
     """How much less the best plan may be judged by, as a share of what this one is, where it was
@@ -84,9 +89,44 @@ class Plan:
     seconds: float = field(compare=False, default=0.0)
     rounds: int = field(compare=False, default=1)
 
+    @property
+    def work(self) -> tuple[Work, ...]:
+        """The runs on machines that are owned or bought, counted."""
+        return tuple(
+            Work(experiment_id=e, machine_id=machine, order=order, runs=runs)
+            for (e, machine, order), runs in self._counted(rented=False)
+        )
+
+    @property
+    def rented(self) -> tuple[Rented, ...]:
+        """The runs on rented instances, counted."""
+        return tuple(
+            Rented(experiment_id=e, rental_id=rental, year=year, runs=runs)
+            for (e, rental, year), runs in self._counted(rented=True)
+        )
+
+    def _counted(self, *, rented: bool) -> list[tuple[tuple[str, str, int], int]]:
+        return sorted(Counter(p.place for p in self.placed if p.rented is rented).items())
+
+    @property
+    def runs(self) -> int:
+        """How many are done."""
+        return len(self.placed)
+
+    @property
+    def finish_day(self) -> float:
+        """When the last run ends."""
+        return max((p.pieces[-1][1] for p in self.placed), default=0.0)
+
     def at_once(self, rental_id: str) -> int:
         """How many of a rented instance run at the same time, at most."""
         return max((p.unit for p in self.placed if p.machine_id == rental_id), default=1)
+
+
+def by_place(placed: Placed) -> tuple[Any, ...]:
+    """A key that puts runs in the order in which a plan lists them."""
+    where = placed.machine_id, placed.order, placed.unit, placed.pieces
+    return (*where, placed.experiment_id, placed.run)
 
 
 def last_day(end: float) -> int:

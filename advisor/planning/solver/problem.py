@@ -15,7 +15,6 @@ from math import ceil
 from typing import Literal, get_args
 
 from advisor.planning.currency import DOLLARS, Currency
-from bench_runner.records.measurement import Settings
 from price_catalog.power import PowerFigures
 from price_catalog.providers import written_provider
 
@@ -39,13 +38,9 @@ class RunTime:
     days_high: float | None
     basis: str
     timing: str
-    method: str
     verdict: str | None
-    verdict_reason: str | None
     source_id: str
     measured_on: date | None
-    settings: Settings | None = None
-    """That reach it; what goes over a network follows from them."""
     whole: tuple[float, Decimal] | None = None
     """Of runs on other numbers of tokens than the recipe has: its days, and the share of them."""
 

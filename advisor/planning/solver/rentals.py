@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 
-from advisor.planning.solver.money.cents import purchase_cents, rental_cents, run_cents
+from advisor.planning.solver.money.cents import (
+    purchase_cents,
+    rental_cents,
+    run_cents,
+    run_costs,
+)
 from advisor.planning.solver.money.charges import HOURS_PER_DAY
-from advisor.planning.solver.plan import Placed, Plan
+from advisor.planning.solver.plan import Placed, Plan, by_place
 from advisor.planning.solver.problem import EPSILON, Allocation, Experiment, PlanningProblem, Rental
 
 Cents = Mapping[tuple[str, str, int], int]
 """What one run costs, by rental, model and year in which it starts."""
+Ordered = Mapping[tuple[str, int], Sequence[Rental]]
+"""By model and year: the instances on the open market for it, cheapest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,37 +43,28 @@ class Way:
     risk_cents: int
     """What one run is judged dearer by, since the allocation may not be awarded."""
     gpu_hours: float
-    most: int
-    """Runs."""
+    """Trained by one run."""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """That of its runs: `Placed.place`."""
+        return self.experiment.experiment_id, self.rental.rental_id, self.year
 
 
-def rented_run_cents(problem: PlanningProblem) -> dict[tuple[str, str, int], int]:
-    """What one run costs, in whole cents with overhead."""
-    models = {e.model for e in problem.experiments}
-    years = range(problem.years) if problem.rules.rents_differ else [0]
-    first = {
-        (rental.rental_id, model, year): rental_cents(
-            rental, model, problem.rules, problem.year_days[year]
-        )
-        for rental in problem.rentals
-        for model in models & rental.times.keys()
-        for year in years
-    }
-    if len(years) == problem.years:
-        return first
-    return {
-        (rental, model, year): cents
-        for (rental, model, _), cents in first.items()
-        for year in range(problem.years)
-    }
+def _run_cents(problem: PlanningProblem) -> Cents:
+    models, found = {e.model for e in problem.experiments}, dict[tuple[str, str, int], int]()
+    for rental in problem.rentals:
+        for model in models & rental.times.keys():
+            cents = rental_cents(rental, model, problem.rules)
+            for year, day in enumerate(problem.year_days[:-1]):
+                if problem.rules.rents_differ:
+                    cents = rental_cents(rental, model, problem.rules, day)
+                found[rental.rental_id, model, year] = cents
+    return found
 
 
-Ordered = Mapping[tuple[str, int], Sequence[Rental]]
-"""By model and year: the instances on the open market for it, cheapest first."""
-
-
-def ordered_rentals(problem: PlanningProblem, cents: Cents) -> Ordered:
-    """By ``rented_run_cents``, then by days."""
+def _ordered(problem: PlanningProblem, cents: Cents) -> Ordered:
+    """By what a run costs, then by its days."""
     found = {}
     for model in {e.model for e in problem.experiments}:
         every = [r for r in problem.rentals if r.allocation is None and model in r.times]
@@ -79,97 +77,113 @@ def ordered_rentals(problem: PlanningProblem, cents: Cents) -> Ordered:
     return found
 
 
-def cheapest_rental(
-    problem: PlanningProblem, experiment: Experiment, year: int, ordered: Ordered
-) -> Rental | None:
+def _cheapest(
+    problem: PlanningProblem, e: Experiment, year: int, ordered: Ordered
+) -> Iterator[Rental]:
     """The cheapest instance on the open market on which a run that starts in ``year`` ends in
-    time.
+    time, and the cheapest of each GPU whose rent is limited, beside which others may be needed.
 
     Nothing is shared between rented runs, so that no other instance can be better.
     """
-    low, due = float(experiment.release_day), problem.due(experiment)
+    low, due = float(e.release_day), problem.due(e)
     first, over = problem.year_days[year], problem.year_days[year + 1]
     if low >= over or first >= low + problem.usable(due - low) + EPSILON:
-        return None  # on none, without a look at each
-    every = ordered[experiment.model, year]
-    return next((r for r in every if _start(problem, experiment, r, year) is not None), None)
+        return  # on none, without a look at each
+    limited = {limit.gpu_id for limit in problem.rent_limits}
+    left = {"", *limited}
+    for rental in ordered[e.model, year]:
+        kind = rental.gpu_id if rental.gpu_id in limited else ""
+        if kind in left and _span(problem, e, rental, year) is not None:
+            left.remove(kind)
+            yield rental
+        if not left:
+            return
 
 
 def ruled_out_by_days(problem: PlanningProblem) -> list[Rental]:
     """What would be the cheapest to rent without a limit on the days of a run."""
     if problem.rules.longest_run_days is None:
         return []
-    free = replace(problem, rules=replace(problem.rules, longest_run_days=None))
-    ordered = ordered_rentals(problem, rented_run_cents(problem))
+    free = replace(problem, rules=replace(problem.rules, longest_run_days=None), rent_limits=())
+    ordered = _ordered(problem, _run_cents(problem))
     found: dict[str, Rental] = {}
     for e in problem.experiments:
         for year in range(problem.years):
-            cheapest = cheapest_rental(free, e, year, ordered)
-            if cheapest is not None and problem.too_long(cheapest, e.model):
-                found[cheapest.rental_id] = cheapest
+            for cheapest in _cheapest(free, e, year, ordered):
+                if problem.too_long(cheapest, e.model):
+                    found[cheapest.rental_id] = cheapest
     return [*found.values()]
 
 
-def _start(
+def _span(
     problem: PlanningProblem,
     e: Experiment,
     rental: Rental,
     year: int,
     allocation: Allocation | None = None,
-) -> float | None:
-    """The first day on which a run can start in a year; None where it cannot end in time."""
-    if e.model not in rental.times:
+) -> tuple[float, float, float] | None:
+    """The first day on which a run can start in a year, the last on which it may end, and its days;
+    None where it cannot end in time."""
+    if e.model not in rental.times or problem.too_long(rental, e.model):
         return None
-    low, end, due = float(e.release_day), problem.year_days[year + 1], problem.due(e)
+    low, due = float(e.release_day), problem.due(e)
     if allocation is not None:
         low = max(low, allocation.first_day)
-        if allocation.last_day is not None:
-            due = min(due, allocation.last_day)
-    start = max(low, problem.year_days[year])
+        due = due if allocation.last_day is None else min(due, allocation.last_day)
+    start, last = max(low, problem.year_days[year]), low + problem.usable(due - low)
     days = problem.rented_days(rental, e.model)
-    last = low + problem.usable(due - low)
-    if start >= end or start + days > last + EPSILON or problem.too_long(rental, e.model):
+    if start >= problem.year_days[year + 1] or start + days > last + EPSILON:
         return None
-    return start
+    return start, last, days
 
 
 def rented_ways(problem: PlanningProblem) -> list[Way]:
     """Every way worth considering."""
-    cents = rented_run_cents(problem)
-    ordered = ordered_rentals(problem, cents)
-    # Where the rent of a GPU is limited, others may be needed beside the cheapest.
-    limited = {limit.gpu_id for limit in problem.rent_limits}
-    kinds: list[Ordered] = [
-        {key: [r for r in every if r.gpu_id == gpu] for key, every in ordered.items()}
-        for gpu in sorted(limited)
-    ]
-    kinds.append(
-        {key: [r for r in every if r.gpu_id not in limited] for key, every in ordered.items()}
-    )
+    cents = _run_cents(problem)
+    ordered = _ordered(problem, cents)
     allocations = {a.allocation_id: a for a in problem.allocations}
-    granted = [r for r in problem.rentals if r.allocation is not None]
+    granted = [(r, allocations[r.allocation]) for r in problem.rentals if r.allocation is not None]
     found: list[Way] = []
+
+    def add(
+        e: Experiment, rental: Rental, year: int, of: Allocation | None, instead: int | None
+    ) -> None:
+        span = _span(problem, e, rental, year, of)
+        if span is None:
+            return
+        low, last, days = span
+        own, risk = cents[rental.rental_id, e.model, year], 0
+        if of is not None and instead is not None and of.odds < 1:
+            risk = max(int((instead - own) * (1 - of.odds)), 0)
+        # Longer than a year, it starts as early as it can and is paid for in that year.
+        long = days > problem.year_days[year + 1] - problem.year_days[year]
+        trained = rental.times[e.model].days * float(1 + problem.rules.failures)
+        found.append(
+            Way(
+                experiment=e,
+                rental=rental,
+                year=year,
+                ends_in=year if long else min(problem.year_of(last - EPSILON), year + 1),
+                low=low,
+                last=last,
+                days=days,
+                cents=own,
+                risk_cents=risk,
+                gpu_hours=trained * HOURS_PER_DAY * rental.gpu_count,
+            )
+        )
+
     for e in problem.experiments:
-        instead: int | None = None
+        before = len(found)
         for year in range(problem.years):
-            for each in kinds:
-                rental = cheapest_rental(problem, e, year, each)
-                if rental is not None:
-                    found.append(_way(problem, e, rental, year, cents, None, 0))
-                    instead = min(filter(None, (instead, found[-1].cents)), default=None)
+            for rental in _cheapest(problem, e, year, ordered):
+                add(e, rental, year, None, None)
+        instead = min((way.cents for way in found[before:]), default=None)
         if granted and instead is None:
             instead = _cheapest_to_buy(problem, e)
-        for rental in granted:
-            assert rental.allocation is not None
-            allocation = allocations[rental.allocation]
+        for rental, allocation in granted:
             for year in range(problem.years):
-                if _start(problem, e, rental, year, allocation) is None:
-                    continue
-                own = cents[rental.rental_id, e.model, year]
-                risk = 0
-                if instead is not None and allocation.odds < 1:
-                    risk = max(int((instead - own) * (1 - allocation.odds)), 0)
-                found.append(_way(problem, e, rental, year, cents, allocation, risk))
+                add(e, rental, year, allocation, instead)
     return found
 
 
@@ -186,52 +200,12 @@ def _cheapest_to_buy(problem: PlanningProblem, e: Experiment) -> int | None:
     return min(ways, default=None)
 
 
-def _way(
-    problem: PlanningProblem,
-    e: Experiment,
-    rental: Rental,
-    year: int,
-    cents: Cents,
-    allocation: Allocation | None,
-    risk: int,
-) -> Way:
-    low = _start(problem, e, rental, year, allocation)
-    assert low is not None
-    days = problem.rented_days(rental, e.model)
-    due = problem.due(e)
-    if allocation is not None and allocation.last_day is not None:
-        due = min(due, allocation.last_day)
-    release = float(max(e.release_day, allocation.first_day if allocation else 0))
-    last = release + problem.usable(due - release)
-    ends = problem.year_of(last - EPSILON)
-    if days > problem.year_days[min(year + 1, problem.years)] - problem.year_days[year]:
-        # Longer than a year: it starts as early as it can, and is paid for in that year.
-        ends = year
-    gpu_hours = days * HOURS_PER_DAY * rental.gpu_count
-    if allocation is not None:
-        trained = rental.times[e.model].days * float(1 + problem.rules.failures)
-        gpu_hours = trained * HOURS_PER_DAY * rental.gpu_count
-    return Way(
-        experiment=e,
-        rental=rental,
-        year=year,
-        ends_in=min(ends, year + 1),
-        low=low,
-        last=last,
-        days=days,
-        cents=cents[rental.rental_id, e.model, year],
-        risk_cents=risk,
-        gpu_hours=gpu_hours,
-        most=e.runs,
-    )
-
-
-def instances_at_once(placed: Sequence[Placed], rentals: Collection[str]) -> list[Placed]:
+def instances_at_once(placed: Sequence[Placed]) -> list[Placed]:
     """The same runs, those on rentals by as few instances as run at the same time: one is used
     again as soon as it is free, by whichever experiment, also in the next year."""
     found = list(placed)
     free_from: dict[str, list[float]] = {}
-    hired = (at for at, each in enumerate(found) if each.machine_id in rentals)
+    hired = (at for at, each in enumerate(found) if each.rented)
     for at in sorted(hired, key=lambda at: (found[at].pieces, found[at].experiment_id)):
         each = found[at]
         ends = free_from.setdefault(each.machine_id, [])
@@ -244,59 +218,49 @@ def instances_at_once(placed: Sequence[Placed], rentals: Collection[str]) -> lis
 
 def cents_at_lowest(problem: PlanningProblem, plan: Plan) -> int:
     """What the plan costs with every instance at its cheapest provider."""
-    rentals = {r.rental_id: r for r in problem.rentals}
-    models = {e.experiment_id: e.model for e in problem.experiments}
-    cents = plan.cost_cents
-    for r in plan.rented:
-        rental, day = rentals[r.rental_id], problem.year_days[r.year]
-        least, now = (
-            rental_cents(each, models[r.experiment_id], problem.rules, day)
-            for each in (rental.lowest, rental)
-        )
-        cents += r.runs * (least - now)
-    return cents
+    lowest = tuple(replace(r.lowest, rental_id=r.rental_id) for r in problem.rentals)
+    least = run_costs(replace(problem, rentals=lowest), plan.placed)
+    now = run_costs(problem, plan.placed)
+    return plan.cost_cents + sum(least[p.place] - now[p.place] for p in plan.placed)
 
 
 FEW_AT_ONCE = 4
-"""Instances at once that any provider has free."""
+"""Instances at once that any provider has free ..."""
+SHORT_DAYS = 30
+"""... and that nobody needs where one does all the runs within these days."""
 
 
 def spread_out(problem: PlanningProblem, plan: Plan) -> Plan:
     """The plan with rented runs one after the other, by as few instances at once as meet every
-    deadline, where more than a few would run at once. Each stays in its award year, at its cost."""
+    deadline, where more than a few would run at once, or one does them all in a month. Each stays
+    in its award year, at its cost."""
     if problem.objective == "soonest":
         return plan
     experiments = {e.experiment_id: e for e in problem.experiments}
     placed = list(plan.placed)
+
+    def window(run: Placed, rental: Rental) -> tuple[float, float, float]:
+        """From when to when a run may move, and its days."""
+        (start, end), over = run.pieces[0], problem.year_days[run.order + 1]
+        span = _span(problem, experiments[run.experiment_id], rental, run.order)
+        if span is None or end > over:  # it is paid in two award years
+            return start, end, end - start
+        return span[0], max(min(span[1], over), end), end - start
+
     for rental in (r for r in problem.rentals if r.allocation is None):
         at_once = plan.at_once(rental.rental_id)
-        if at_once <= FEW_AT_ONCE:
-            continue
         mine = [at for at, each in enumerate(placed) if each.machine_id == rental.rental_id]
-        windows = [
-            _window(problem, experiments[placed[at].experiment_id], placed[at]) for at in mine
-        ]
+        windows = [window(placed[at], rental) for at in mine]
+        if at_once <= FEW_AT_ONCE and sum(days for _, _, days in windows) > SHORT_DAYS:
+            continue
         fewest = 1 + bisect_left(
             range(1, at_once), True, key=lambda units: _one_by_one(windows, units) is not None
         )
         found = _one_by_one(windows, fewest)
         for at, (start, unit) in zip(mine, found or (), strict=bool(found)):
-            days = placed[at].pieces[-1][1] - placed[at].pieces[0][0]
+            days = placed[at].pieces[0][1] - placed[at].pieces[0][0]
             placed[at] = replace(placed[at], pieces=((start, start + days),), unit=unit)
-    placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
-    last = max((p.pieces[-1][1] for p in placed), default=0.0)
-    return replace(plan, placed=tuple(placed), finish_day=last)
-
-
-def _window(problem: PlanningProblem, e: Experiment, run: Placed) -> tuple[float, float, float]:
-    """From when to when a run may move, and its days."""
-    start, end = run.pieces[0][0], run.pieces[-1][1]
-    first, over = problem.year_days[run.order], problem.year_days[run.order + 1]
-    if end > over:  # it is paid in two award years
-        return start, end, end - start
-    release = float(e.release_day)
-    last = release + problem.usable(problem.due(e) - release)
-    return max(release, first), max(min(last, over), end), end - start
+    return replace(plan, placed=tuple(sorted(placed, key=by_place)))
 
 
 def _one_by_one(

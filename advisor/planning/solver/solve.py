@@ -17,7 +17,7 @@ from advisor.planning.solver.money.cents import fixed_cents
 from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.program.integer_program import Program
-from advisor.planning.solver.program.placement import place, plan_of, values_of
+from advisor.planning.solver.program.placement import place, plan_of, purchases_of
 from advisor.planning.solver.rentals import spread_out
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.two_stage import Goal, Search
@@ -50,7 +50,7 @@ def solve(
     began = monotonic()
 
     def best(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
-        ways = {"soonest": _soonest, "most-runs": _most_runs, "cheapest": _cheapest}
+        ways = {"soonest": _soonest, "most-runs": _most_runs, "cheapest": _optimise}
         plan = ways[problem.objective](problem, clock, known)
         return _settle_ties(problem, plan, clock) if settle else plan
 
@@ -62,7 +62,7 @@ def cheapest_with_runs(
     problem: PlanningProblem, *, known: Sequence[Plan] = (), clock: Clock | None = None
 ) -> Plan:
     """The cheapest plan that does runs of the value ``min_runs``. Raises NoPlan or OutOfTime."""
-    plan = _with_alike_merged(problem, clock or clock_of(DEFAULT_SECONDS), known, _cheapest)
+    plan = _with_alike_merged(problem, clock or clock_of(DEFAULT_SECONDS), known, _optimise)
     return spread_out(problem, plan)
 
 
@@ -70,7 +70,7 @@ def is_feasible(problem: PlanningProblem, *, clock: Clock | None = None) -> bool
     """Whether any plan does everything. Raises OutOfTime."""
     everything = replace(merge_alike(problem).problem, objective="cheapest")
     try:
-        _optimise(everything, clock or clock_of(DEFAULT_SECONDS), "none", ())
+        _optimise(everything, clock or clock_of(DEFAULT_SECONDS), (), "none")
     except NoPlan:
         return False
     return True
@@ -90,16 +90,12 @@ def _with_alike_merged(
     return few.told_apart(find(few.problem, clock.with_plans_as(few.told_apart), joined))
 
 
-def _cheapest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
-    return _optimise(problem, clock, "judged", known)
-
-
 def _most_runs(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """As much value as possible, then as cheaply as possible."""
-    most = _optimise(problem, clock, "value", known)
+    most = _optimise(problem, clock, known, "value")
     fixed = replace(problem, min_runs=max(most.value, problem.min_runs or 0))
     try:
-        plan = _optimise(fixed, clock, "judged", (most, *known))
+        plan = _optimise(fixed, clock, (most, *known))
     except OutOfTime:
         return replace(most, proven=False, gap=None)
     return plan if most.proven else replace(plan, proven=False, gap=most.gap)
@@ -108,14 +104,15 @@ def _most_runs(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) ->
 def _soonest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> Plan:
     """The earliest whole day by which everything can be over, then the cheapest way to it."""
     everything = replace(problem, objective="cheapest")
-    best = _optimise(everything, clock, "none", sorted(known, key=lambda plan: plan.finish_day))
+    best = _optimise(everything, clock, sorted(known, key=lambda plan: plan.finish_day), "none")
     low, high = 0, _last_day(problem, best)
     # A plan that was best elsewhere often is here, or nearly so.
     middle = high - 1 if known else high // 2
     proven = True
     while low < high:
         try:
-            best = _optimise(replace(everything, finish_day=max(middle, 1)), clock, "none", known)
+            by_then = replace(everything, finish_day=max(middle, 1))
+            best = _optimise(by_then, clock, known, "none")
             high = min(middle, _last_day(problem, best))
         except NoPlan:
             low = middle + 1
@@ -125,7 +122,7 @@ def _soonest(problem: PlanningProblem, clock: Clock, known: Sequence[Plan]) -> P
         middle = (low + high) // 2
     last = replace(everything, finish_day=max(high, 1))
     try:
-        plan = _optimise(last, clock, "judged", (best, *known))
+        plan = _optimise(last, clock, (best, *known))
     except OutOfTime:
         return replace(best, proven=False, gap=(high - low) / max(high, 1) or None)
     return plan if proven else replace(plan, proven=False, gap=(high - low) / max(high, 1))
@@ -138,23 +135,24 @@ def _last_day(problem: PlanningProblem, plan: Plan) -> int:
     return min(int(-(-(end - EPSILON) // 1)), problem.year_days[-1])
 
 
-def _optimise(problem: PlanningProblem, clock: Clock, goal: Goal, known: Sequence[Plan]) -> Plan:
-    """The best plan by a goal. Raises NoPlan or OutOfTime."""
+def _optimise(
+    problem: PlanningProblem, clock: Clock, known: Sequence[Plan], goal: Goal = "judged"
+) -> Plan:
+    """The best plan by a goal, or the cheapest. Raises NoPlan or OutOfTime."""
     search = Search(problem, goal, clock)
     search.take_known(known)
     search.run()
     if search.plan is None:
         raise OutOfTime
-    proven = search.is_settled
-    gap = None if proven or search.bound == -inf else gap_of(search)
-    return replace(search.plan, proven=proven, gap=gap, rounds=search.rounds)
+    gap = None
+    if not search.is_settled and search.bound > -inf:
+        gap = gap_of(search, search.plan)
+    return replace(search.plan, proven=search.is_settled, gap=gap, rounds=search.rounds)
 
 
-def gap_of(search: Search) -> float:
+def gap_of(search: Search, plan: Plan) -> float:
     """How far a plan may be from the best: a share of the value that could be done, or of what it
     is judged by."""
-    assert search.plan is not None
-    plan = search.plan
     if search.goal == "value":
         every = sum(e.runs * e.value for e in search.problem.experiments)
         return gap_between(every - max(ceil(search.bound - EPSILON), 0), plan.value)
@@ -174,18 +172,17 @@ def _settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
     # To fill a program of very many groups takes long, only to see that it is too large.
     if len(groups(few)) > TIES_COLUMNS or len(Program(few).cost) > TIES_COLUMNS:
         return plan
-    best = plan
-    if problem.objective != "soonest":
-        low, high = 0.0, best.finish_day
-        for _ in range(TIES_STEPS):
-            if clock.left <= 0 or high - low <= 1:
-                break
-            middle = (low + high) / 2
-            found = _as_good(replace(few, finish_day=_with_slack(few, middle)), best, clock)
-            if found is None or found.finish_day >= best.finish_day - EPSILON:
-                low = middle
-            else:
-                best, high = found, found.finish_day
+    best, high = plan, plan.finish_day
+    low = high if problem.objective == "soonest" else 0.0
+    for _ in range(TIES_STEPS):
+        if clock.left <= 0 or high - low <= 1:
+            break
+        middle = (low + high) / 2
+        found = _as_good(replace(few, finish_day=_with_slack(few, middle)), best, clock)
+        if found is None or found.finish_day >= best.finish_day - EPSILON:
+            low = middle
+        else:
+            best, high = found, found.finish_day
     last = replace(few, finish_day=_with_slack(few, best.finish_day))
     found = _as_good(last, best, clock, first=True)
     if found is not None and _rank(found) < _rank(best):
@@ -226,11 +223,9 @@ def _as_good(
     answer = program.solve(costs, clock.left, also=[(judged, -inf, limit)], most_nodes=TIES_NODES)
     if answer.x is None:
         return None
-    counts = values_of(program, answer.x)
-    placing = place(program, counts)
-    if placing.failed or placing.over_year:
+    placing = place(program, answer.x)
+    if placing.failed:
         return None
-    found = plan_of(program, counts, placing.placed)
-    if found.judged_cents > plan.judged_cents or found.value < plan.value:
-        return None
-    return found
+    found = plan_of(problem, purchases_of(program, answer.x), placing.placed)
+    worse = found.judged_cents > plan.judged_cents or found.value < plan.value
+    return None if worse else found

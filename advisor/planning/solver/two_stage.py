@@ -23,12 +23,7 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.program.each_machine import on_each_machine
 from advisor.planning.solver.program.highs import Answer
 from advisor.planning.solver.program.integer_program import Program
-from advisor.planning.solver.program.placement import (
-    counted_again,
-    place,
-    plan_of,
-    values_of,
-)
+from advisor.planning.solver.program.placement import counted_again, place, plan_of, purchases_of
 from advisor.planning.solver.search_clock import Clock, NoPlan
 
 Goal = Literal["judged", "value", "none"]
@@ -144,18 +139,18 @@ class Search:
                 self._ruled_out(answer)
             if answer.x is None:
                 return
-            counts = values_of(program, answer.x)
-            placing = place(program, counts)
-            if not placing.failed and not placing.over_year:
-                taken = self.take(plan_of(program, counts, placing.placed))
+            placing = place(program, answer.x)
+            if not placing.failed:
+                bought = purchases_of(program, answer.x)
+                taken = self.take(plan_of(program.problem, bought, placing.placed))
                 if not taken or not answer.is_best or gap:
                     return
                 continue
-            self._mend(program, counts, clock)
-            sure = [cut for cut in placing.failed if cut.sure]
-            if placing.over_year or not sure:  # nothing is learnt from it
+            self._mend(program, answer.x, clock)
+            if not placing.cuts:  # nothing is learnt from it
                 return
-            program.learn_cuts(sure)
+            for cut in placing.cuts:
+                program.add_cut(cut)
 
     def _mend(self, program: Program, counts: Sequence[float], clock: Clock) -> None:
         """A plan with machines on which the runs do not fit as they were counted: all are planned

@@ -106,15 +106,15 @@ nothing. `advisor plan --example` prints every key that there is.
         from advisor.planning.grant.read_grant import check_grant, unknown_names
 
         path = typed_path(texts["file"] or "grant.toml")
-        found = check_grant(self.text.text, path, self.app.today)
-        errors, snapshot = found.errors, self.app.session.snapshot
-        if found.grant is not None and snapshot is not None:
-            errors = unknown_names(found.grant, snapshot)
+        grant, errors = check_grant(self.text.text, path, self.app.today)
+        snapshot = self.app.session.snapshot
+        if grant is not None and snapshot is not None:
+            errors = unknown_names(grant, snapshot)
         each = [f"{field}: {words}" if field else words for field, words in errors.items()]
         more = len(each) - SHOWN
         lines = each[:SHOWN] + ([f"and {more} more"] if more > 0 else [])
         words = "\n".join(lines) or "Nothing is wrong: ^s saves it and plans."
-        return Judged(words, partial(self._save, path) if found.grant is not None else None)
+        return Judged(words, partial(self._save, path) if grant is not None else None)
 
     def _save(self, path: Path) -> None:
         """Write the file, and plan it; a file that is not this grant's is left alone."""

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
+from typing import NamedTuple
 
 from advisor.costs.price_book import PriceBook
-from advisor.planning.currency import Currency
 from advisor.planning.grant.grant_keys import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.snapshot import Snapshot
-from advisor.ranking.times import BestTime, Model, TrainingTime, on_host
+from advisor.ranking.times import BestTime, Model, on_host
 from advisor.typed_input import InputError
 from price_catalog.builds import Build, rest_w
 from price_catalog.model import Gpu, Quote
@@ -109,40 +109,42 @@ def day_of(grant: Grant, day: date | None, default: int) -> int:
     return default if day is None else (day - grant.start).days
 
 
-def run_time(time: TrainingTime, grant: Grant) -> RunTime | None:
-    """The time as a plan uses it; None where a ranking would not use it either."""
-    if time.status != "ok" or time.training_days is None:
+class Timed(NamedTuple):
+    """The times of a model that count, and the share of its recipe's tokens that is trained."""
+
+    times: Sequence[BestTime]
+    share: Decimal = Decimal(1)
+
+
+Best = Mapping[str, Timed]
+"""By model."""
+
+
+def run_time(best: BestTime, grant: Grant, share: Decimal) -> RunTime | None:
+    """The time that counts as a plan uses it; where the grant takes no predictions, a measured one.
+    None where a ranking would not use it either."""
+    time = best.chosen
+    if time is not None and time.basis == "predicted" and not grant.predictions:
+        time = best.published
+    if time is None or time.status != "ok" or time.training_days is None:
         return None
     if time.basis == "predicted" and not grant.predictions:
         return None
     if grant.evidence == "sound" and time.verdict == "implausible":
         return None
+    low, high, part = time.training_days_low, time.training_days_high, float(share)
     return RunTime(
         measurement_id=time.measurement_id,
-        days=time.training_days,
-        days_low=time.training_days_low,
-        days_high=time.training_days_high,
+        days=time.training_days * part,
+        days_low=None if low is None else low * part,
+        days_high=None if high is None else high * part,
         basis=time.basis,
         timing=time.timing,
-        method=time.method,
         verdict=time.verdict,
-        verdict_reason=time.verdict_reason,
         source_id=time.source_id,
         measured_on=time.measured_on,
-        settings=time.settings,
+        whole=None if share == 1 else (time.training_days, share),
     )
-
-
-def standing(best: BestTime, grant: Grant) -> TrainingTime | None:
-    """The time that counts; where the grant takes no predictions, a measured one."""
-    chosen = best.chosen
-    if not grant.predictions and chosen is not None and chosen.basis == "predicted":
-        return best.published
-    return chosen
-
-
-Best = Mapping[str, Sequence[BestTime]]
-"""The times that stand, by model."""
 
 
 def times_of(
@@ -151,14 +153,12 @@ def times_of(
     """The usable times of each model on these GPUs, on a host with so much memory for them: None
     where nobody knows how much it has."""
     found: dict[str, RunTime] = {}
-    for recipe, times in best.items():
+    for recipe, (times, share) in best.items():
         for each in times:
-            if (each.gpu_id, each.gpu_count) != (gpu_id, gpu_count):
-                continue
-            chosen = standing(on_host(each, memory_gib), grant)
-            time = None if chosen is None else run_time(chosen, grant)
-            if time is not None:
-                found[recipe] = time
+            if (each.gpu_id, each.gpu_count) == (gpu_id, gpu_count):
+                time = run_time(on_host(each, memory_gib), grant, share)
+                if time is not None:
+                    found[recipe] = time
     return found
 
 
@@ -254,35 +254,33 @@ def upgrades(
                 times = times_of(
                     best, gpu.gpu_id, count, grant, memory_share(table, table.gpu_count)
                 )
-                quote = book.get(("gpu", gpu.gpu_id))
+                quote, reason = book.get(("gpu", gpu.gpu_id)), None
                 if wanted is not None and gpu.gpu_id not in wanted:
-                    left_out.append(LeftOut(label=label, reason="the grant buys other GPUs"))
+                    reason = "the grant buys other GPUs"
                 elif quote is None:
-                    left_out.append(LeftOut(label=label, reason=f"no price of {gpu.short_name}"))
-                elif (ended := gone([quote], book)) is not None:
-                    left_out.append(LeftOut(label=label, reason=ended))
-                elif not times:
+                    reason = f"no price of {gpu.short_name}"
+                elif (reason := gone([quote], book)) is None and not times:
                     reason = f"no time of {count} × {gpu.short_name} for any model asked for"
-                    left_out.append(LeftOut(label=label, reason=reason))
-                else:
-                    quotes[quote.quote_id] = quote
-                    found.append(
-                        replace(
-                            base,
-                            machine_id=f"upgrade:{base.machine_id}:{count}",
-                            label=f"{label} ({count} in all)",
-                            gpu_count=count,
-                            times=times,
-                            lines=(
-                                _line(grant, "gpu", gpu.gpu_id, gpu.short_name, more, quote, ()),
-                            ),
-                            power=_own_power(gpu, count, grant),
-                            owned=0,
-                            ready_day=0,
-                            upgrade_of=base.machine_id,
-                            on_sale=sold([quote], book),
-                        )
+                if reason is not None or quote is None:
+                    left_out.append(LeftOut(label=label, reason=reason or ""))
+                    continue
+                quotes[quote.quote_id] = quote
+                line = _line(grant, "gpu", gpu.gpu_id, gpu.short_name, more, quote, ())
+                found.append(
+                    replace(
+                        base,
+                        machine_id=f"upgrade:{base.machine_id}:{count}",
+                        label=f"{label} ({count} in all)",
+                        gpu_count=count,
+                        times=times,
+                        lines=(line,),
+                        power=_own_power(gpu, count, grant),
+                        owned=0,
+                        ready_day=0,
+                        upgrade_of=base.machine_id,
+                        on_sale=sold([quote], book),
                     )
+                )
     return found, quotes
 
 
@@ -302,7 +300,7 @@ def buyable(
         return machines, builds, quotes
     book = snapshot.prices(grant.prices, today=today)
     wanted = gpu_ids_of(snapshot, grant, "purchases", grant.purchases.gpus)
-    timed = {time.gpu_id for times in best.values() for time in times}
+    timed = {time.gpu_id for times, _ in best.values() for time in times}
     considered = tuple(
         build
         for build in snapshot.builds_under(grant.prices, book)
@@ -312,20 +310,19 @@ def buyable(
     )
     by_recipe = {
         recipe: Candidates(models[recipe], considered, times, book, grant.evidence)
-        for recipe, times in best.items()
+        for recipe, (times, _) in best.items()
     }
     for i, build in enumerate(considered):
         gpu = build.gpu
         label = _label(build)
         gaps = {recipe: candidates.gap[i] for recipe, candidates in by_recipe.items()}
-        times = {}
-        for recipe, candidates in by_recipe.items():
-            each = candidates.times[i]
-            chosen = None if each is None else standing(each, grant)
-            if gaps[recipe] is None and chosen is not None:
-                time = run_time(chosen, grant)
-                if time is not None:
-                    times[recipe] = time
+        times = {
+            recipe: time
+            for recipe, candidates in by_recipe.items()
+            if gaps[recipe] is None
+            and (each := candidates.times[i]) is not None
+            and (time := run_time(each, grant, best[recipe].share)) is not None
+        }
         if not times:
             left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
             continue
@@ -399,13 +396,6 @@ def _price_lines(
     return tuple(lines)
 
 
-def in_currency(quote: Quote, currency: Currency) -> Decimal | None:
-    """What its seller asks in the grant's own currency; None where it is another."""
-    if currency.code == "USD":
-        return quote.price_usd
-    return quote.price_quoted if quote.currency == currency.code else None
-
-
 def _line(
     grant: Grant,
     kind: str,
@@ -415,7 +405,10 @@ def _line(
     quote: Quote,
     parts: tuple[tuple[str, str, Decimal, date], ...],
 ) -> PriceLine:
-    own = in_currency(quote, grant.currency)
+    # What its seller asks in the grant's own currency, where that is known.
+    own = quote.price_quoted if quote.currency == grant.currency.code else None
+    if grant.currency.code == "USD":
+        own = quote.price_usd
     return PriceLine(
         item_kind=kind,
         item_id=item_id,

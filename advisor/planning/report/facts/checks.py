@@ -24,7 +24,7 @@ def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
         "beyond": [
             *beyond_limits(given, paid),
             *_of_this(given),
-            *(each.says for each in ordered_cautions(given.loaded, given.plan)),
+            *(says for says, _ in ordered_cautions(given.loaded, given.plan)),
         ],
         "carbon": carbon_gaps(given),
         "old": _old_prices(given),

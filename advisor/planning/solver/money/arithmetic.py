@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar
 from price_catalog.power import at_the_wall_w
 
 N = TypeVar("N")
-
+Number = Decimal | int | float
 
 OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
     "sum": lambda values: sum(values, Decimal(0)),
@@ -53,9 +53,7 @@ def _quantum(decimals: int) -> Decimal:
 class Arithmetic(Protocol[N]):
     """How numbers are made and computed with."""
 
-    def leaf(
-        self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any
-    ) -> N:
+    def leaf(self, kind: str, value: Number, unit: str, label: str, **origin: Any) -> N:
         """A number with its origin."""
 
     def compute(
@@ -73,9 +71,7 @@ class Arithmetic(Protocol[N]):
 class _Plain:
     """Numbers alone, without their origin."""
 
-    def leaf(
-        self, kind: str, value: Decimal | int | float, unit: str, label: str, **origin: Any
-    ) -> Decimal:
+    def leaf(self, kind: str, value: Number, unit: str, label: str, **origin: Any) -> Decimal:
         return value if isinstance(value, Decimal) else Decimal(str(value))
 
     def compute(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from itertools import accumulate, pairwise
 
 from advisor.planning.solver.money.arithmetic import PLAIN
 from advisor.planning.solver.money.charges import (
@@ -106,16 +107,13 @@ def kept_value(machine: Machine, order: int, problem: PlanningProblem) -> Decima
     return (paid * max(left, Decimal(0))).quantize(CENT, rounding=ROUND_HALF_UP)
 
 
-def is_written_off(problem: PlanningProblem, machine: Machine) -> bool:
-    """Whether a machine is charged by the month; a share of a condo that is a service is not."""
-    return problem.rules.life_months is not None and machine.in_base is None
-
-
-def months_by_year(problem: PlanningProblem, day: int) -> dict[int, int]:
-    """Of a machine ordered on ``day``: how many months it is charged for in each year of the grant.
-    The month of the day from which it can be used is whole."""
+def months_by_year(problem: PlanningProblem, machine: Machine, day: int) -> dict[int, int]:
+    """Of a machine that is written off and ordered on ``day``: how many months it is charged for in
+    each year of the grant. The month of the day from which it can be used is whole. A share of a
+    condo that is a service is not written off."""
     rules, found = problem.rules, dict[int, int]()
-    assert rules.life_months is not None
+    if rules.life_months is None or machine.in_base is not None:
+        return found
     ready = day + rules.lead_days
     within = min(months_in_grant(rules, ready), rules.life_months)
     first = problem.start + timedelta(days=ready)
@@ -130,15 +128,12 @@ def purchase_by_year(problem: PlanningProblem, machine: Machine, day: int) -> di
     """What one machine ordered on ``day`` is charged in each year, in cents; together what it
     costs. What has a line of its own, such as a warranty, is paid with the order."""
     ordered_in = problem.year_of(day)
-    cents = purchase_cents(machine, problem.rules, day)
-    if not cents or not is_written_off(problem, machine):
-        return {ordered_in: Fraction(cents)}
-    apart = purchase_charge(PLAIN, machine, problem.rules, Decimal(1), day).apart
-    at_once = int(sum((each.direct + each.indirect for each in apart), Decimal(0)) * 100)
-    months = months_by_year(problem, day)
-    if not months:  # it is delivered after the grant
-        return {ordered_in: Fraction(cents)}
-    each_month = Fraction(cents - at_once, sum(months.values()))
+    charge = purchase_charge(PLAIN, machine, problem.rules, _ONE, day)
+    months = months_by_year(problem, machine, day)
+    if not months:  # or it is delivered after the grant
+        return {ordered_in: Fraction(_cents(charge))}
+    at_once = sum(int((each.direct + each.indirect) * 100) for each in charge.apart)
+    each_month = Fraction(_cents(charge) - at_once, sum(months.values()))
     found = {year: each_month * number for year, number in months.items()}
     if at_once:
         found[ordered_in] = found.get(ordered_in, Fraction(0)) + at_once
@@ -168,14 +163,19 @@ def shares_by_year(problem: PlanningProblem, placed: Placed) -> dict[int, Fracti
     return {year: part / total for year, part in sorted(days.items())}
 
 
-def run_cost_cents(problem: PlanningProblem, placed: Placed) -> int:
-    """What one run costs: electricity or rent, with overhead."""
-    model = next(e.model for e in problem.experiments if e.experiment_id == placed.experiment_id)
-    for rental in problem.rentals:
-        if rental.rental_id == placed.machine_id:
-            return rental_cents(rental, model, problem.rules, problem.year_days[placed.order])
-    machine = next(m for m in problem.machines if m.machine_id == placed.machine_id)
-    return run_cents(machine, model, problem.rules)
+def run_costs(
+    problem: PlanningProblem, placed: Iterable[Placed]
+) -> dict[tuple[str, str, int], int]:
+    """What one run costs, electricity or rent with overhead, by `Placed.place`."""
+    models = {e.experiment_id: e.model for e in problem.experiments}
+    options, rules, found = problem.options(), problem.rules, dict[tuple[str, str, int], int]()
+    for place in {each.place for each in placed}:
+        option, model = options[place[1]], models[place[0]]
+        if isinstance(option, Machine):
+            found[place] = run_cents(option, model, rules)
+        else:
+            found[place] = rental_cents(option, model, rules, problem.year_days[place[2]])
+    return found
 
 
 def cents_by_year(
@@ -186,44 +186,18 @@ def cents_by_year(
     A run that goes on into another year is paid in both, by its days in each.
     """
     exact = [Fraction(cents) for cents in fixed_cents(problem)]
-    for year, cents in enumerate(_bought_by_year(problem, purchases)):
-        exact[year] += cents
-    cost: dict[tuple[str, str, int], int] = {}
-    for each in placed:
-        key = (each.experiment_id, each.machine_id, each.order)
-        if key not in cost:
-            cost[key] = run_cost_cents(problem, each)
-        if cost[key]:
-            for year, share in shares_by_year(problem, each).items():
-                exact[year] += share * cost[key]
-    return _in_whole_cents(exact)
-
-
-def bought_cents_by_year(problem: PlanningProblem, purchases: Iterable[Purchase]) -> list[int]:
-    """What machines are charged in each year of the grant, in whole cents."""
-    return _in_whole_cents(_bought_by_year(problem, purchases))
-
-
-def _bought_by_year(problem: PlanningProblem, purchases: Iterable[Purchase]) -> list[Fraction]:
     machines = {m.machine_id: m for m in problem.machines}
-    found = [Fraction(0)] * problem.years
     for p in purchases:
         charged = purchase_by_year(problem, machines[p.machine_id], problem.orders[p.order])
         for year, cents in charged.items():
-            found[year] += p.count * cents
-    return found
-
-
-def _in_whole_cents(exact: Iterable[Fraction]) -> list[int]:
-    """Amounts of years, of which as many as have passed are rounded together."""
-    found: list[int] = []
-    total, before = Fraction(0), 0
-    for amount in exact:
-        total += amount
-        until = round(total)
-        found.append(until - before)
-        before = until
-    return found
+            exact[year] += p.count * cents
+    costs = run_costs(problem, placed)
+    for each in placed:
+        for year, share in shares_by_year(problem, each).items() if costs[each.place] else ():
+            exact[year] += share * costs[each.place]
+    # As many years as have passed are rounded together.
+    until = [0, *map(round, accumulate(exact))]
+    return [b - a for a, b in pairwise(until)]
 
 
 def within_year_budgets(problem: PlanningProblem, cents: Sequence[int]) -> bool:
@@ -233,12 +207,8 @@ def within_year_budgets(problem: PlanningProblem, cents: Sequence[int]) -> bool:
         return True
     if not problem.carry_over:
         return all(a <= b for a, b in zip(cents, limits, strict=True))
-    ahead = 0
-    for paid, limit in zip(cents, limits, strict=True):
-        ahead += limit - paid
-        if ahead < 0:
-            return False
-    return True
+    left = accumulate(limit - paid for paid, limit in zip(cents, limits, strict=True))
+    return all(cents >= 0 for cents in left)
 
 
 def within_budgets(problem: PlanningProblem, plan: Plan) -> bool:

@@ -70,17 +70,14 @@ def overhead_rate(
     """Indirect cost on each dollar of the base that is paid on ``day`` of the grant; without a
     day, by the mean rate."""
     own = {"cloud": rules.overhead_rate_cloud, "electricity": rules.overhead_rate_electricity}
-    rate = own.get(kind)
-    if rate is None and rules.year_overhead is not None and day is not None:
+    key, words, rate = "institution.overhead_rate", "overhead rate", own.get(kind)
+    if rate is not None:
+        key, words = f"{key}_{kind}", f"{words} on {kind}"
+    elif rules.year_overhead is not None and day is not None:
         year = max(n for n, (first, _) in enumerate(rules.year_overhead) if first <= day or not n)
-        key = f"institution.overhead_rate_by_year[{year + 1}]"
-        words = f"{BY_YEAR}award year {year + 1}"
-        return on.leaf("setting", rules.year_overhead[year][1], "share", words, key=key)
-    if rate is None:
-        key = "institution.overhead_rate"
-        return setting(on, key, rules.overhead_rate, "share", "overhead rate")
-    key = f"institution.overhead_rate_{kind}"
-    return setting(on, key, rate, "share", f"overhead rate on {kind}")
+        key, words = f"{key}_by_year[{year + 1}]", f"{BY_YEAR}award year {year + 1}"
+        rate = rules.year_overhead[year][1]
+    return setting(on, key, rules.overhead_rate if rate is None else rate, "share", words)
 
 
 def purchase_charge(
@@ -105,11 +102,15 @@ def purchase_charge(
         base = rounded(on, [base, *shares], f"base of {words}", rules)
     rate = overhead_rate(on, rules, "cloud" if service else "equipment", day)
     one = rounded(on, [base, rate], f"overhead on {label}", rules)
-    apart = [
-        _apart(on, machine, extra, amount, rate, count, rules)
-        for extra, amount in apart_amounts(on, machine, price, rules, day)
-    ]
-
+    apart = []
+    for extra, amount in apart_amounts(on, machine, price, rules, day):
+        name = f"{extra.name} of {label}"
+        more = rounded(
+            on, [amount, rate], f"overhead on {name}", rules
+        )  # whatever the machine does
+        charged = on.compute("product", [count, amount], "money", f"{name}, all")
+        overhead = on.compute("product", [count, more], "money", f"overhead on {name}, all")
+        apart.append(Apart(extra=extra, each=amount, direct=charged, indirect=overhead))
     direct = on.compute("product", [count, unit], "money", f"{label}, all")
     base = on.compute("product", [count, base], "money", f"overhead base of {label}, all")
     indirect = on.compute("product", [count, one], "money", f"overhead on {label}, all")
@@ -117,35 +118,15 @@ def purchase_charge(
     if not apart:
         return alone
     beside, directs = f"{label} with what is beside it", [each.direct for each in apart]
-    overhead = [indirect, *(each.indirect for each in apart)]
+    overheads = [indirect, *(each.indirect for each in apart)]
     return Charge(
         each=on.compute("sum", [unit, *(each.each for each in apart)], "money", beside),
         direct=on.compute("sum", [direct, *directs], "money", f"{beside}, all"),
         base=on.compute("sum", [base, *directs], "money", f"overhead base of {beside}, all"),
-        indirect=on.compute("sum", overhead, "money", f"overhead on {beside}, all"),
+        indirect=on.compute("sum", overheads, "money", f"overhead on {beside}, all"),
         rate=rate,
         apart=tuple(apart),
         alone=alone,
-    )
-
-
-def _apart(
-    on: Arithmetic[N],
-    machine: Machine,
-    extra: MachineExtra,
-    amount: N,
-    rate: N,
-    count: N,
-    rules: Rules,
-) -> Apart[N]:
-    """It bears overhead, whatever the machine does."""
-    name = f"{extra.name} of {machine.label}"
-    one = rounded(on, [amount, rate], f"overhead on {name}", rules)
-    return Apart(
-        extra=extra,
-        each=amount,
-        direct=on.compute("product", [count, amount], "money", f"{name}, all"),
-        indirect=on.compute("product", [count, one], "money", f"overhead on {name}, all"),
     )
 
 
@@ -183,30 +164,19 @@ def fixed_amount(on: Arithmetic[N], fixed: FixedCost, rules: Rules) -> N:
         key = f"{fixed.key.removesuffix('.amount')}.price_change"
         words = f"{fixed.name}, change a year"
         change = setting(on, key, fixed.change, "share", words)
-        days = on.leaf(
-            "unit",
-            DAYS_PER_YEAR * fixed.year,
-            "days",
-            f"days in the years before year {fixed.year + 1}",
-            name="days in the years before",
-        )
+        before, words = DAYS_PER_YEAR * fixed.year, "days in the years before"
+        days = on.leaf("unit", before, "days", f"{words} year {fixed.year + 1}", name=words)
         words = f"{fixed.name}, change until year {fixed.year + 1}"
         factor = on.compute("growth", [change, days], "factor", words)
         words = label if fixed.days is None else f"{label}, a whole year"
         amount = rounded(on, [amount, factor], words, rules)
     if fixed.days is None:
         return amount
-    share = on.compute(
-        "ratio",
-        [
-            on.leaf(
-                "unit", fixed.days, "days", f"days of year {fixed.year + 1}", name="days of it"
-            ),
-            on.leaf("unit", DAYS_PER_YEAR, "days", "days in a year", name="days in a year"),
-        ],
-        "share",
-        f"year {fixed.year + 1} of a whole year",
-    )
+    words = f"days of year {fixed.year + 1}"
+    of_it = on.leaf("unit", fixed.days, "days", words, name="days of it")
+    whole = on.leaf("unit", DAYS_PER_YEAR, "days", "days in a year", name="days in a year")
+    words = f"year {fixed.year + 1} of a whole year"
+    share = on.compute("ratio", [of_it, whole], "share", words)
     return rounded(on, [amount, share], label, rules)
 
 
@@ -288,13 +258,8 @@ def run_charge(
     key = "electricity.price_per_kwh"
     price = setting(on, key, rules.price_per_kwh, "money-per-kwh", "electricity")
     if rules.electricity_change:
-        change = setting(
-            on,
-            "electricity.price_change",
-            rules.electricity_change,
-            "share",
-            "change of electricity a year",
-        )
+        key, words = "electricity.price_change", "change of electricity a year"
+        change = setting(on, key, rules.electricity_change, "share", words)
         half = Decimal(rules.grant_months * DAYS_PER_YEAR) / 24
         middle = on.leaf("unit", half, "days", "days until the middle of the grant", name="middle")
         factor = on.compute("growth", [change, middle], "factor", "electricity, mean of the grant")
@@ -333,16 +298,10 @@ def paid_rate(on: Arithmetic[N], rental: Rental, rules: Rules, day: int = 0) -> 
     # An allocation's rate is the grant's own word, as it is paid in every year.
     market = rental.allocation is None
     if market and rules.rent_change and day:
-        change = setting(
-            on, "rentals.price_change", rules.rent_change, "share", "change of rents a year"
-        )
-        days_on = on.leaf(
-            "unit",
-            day,
-            "days",
-            f"days until the year begins, {day}",
-            name="days until the year",
-        )
+        words = "change of rents a year"
+        change = setting(on, "rentals.price_change", rules.rent_change, "share", words)
+        words = f"days until the year begins, {day}"
+        days_on = on.leaf("unit", day, "days", words, name="days until the year")
         terms.append(on.compute("growth", [change, days_on], "factor", f"rents from day {day} on"))
     if market and rules.vat:
         terms.append(with_vat(on, rules))

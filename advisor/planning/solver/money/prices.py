@@ -82,7 +82,8 @@ def equipment_base(
     above the threshold is outside the base. Where a machine that is put together from parts does
     not count as one piece of equipment, each line is held against the threshold by its own price.
     """
-    threshold, label = threshold_amount(on, rules), f"overhead base of {machine.label}, day {day}"
+    key, label = "institution.equipment_threshold", f"overhead base of {machine.label}, day {day}"
+    threshold = setting(on, key, rules.equipment_threshold, "money", "equipment threshold")
     if rules.fabrication_is_equipment:
         return on.compute("below", [unit, threshold], "money", label)
     parts = []
@@ -96,13 +97,6 @@ def equipment_base(
     return on.compute("product", [base, *terms], "money", label) if terms else base
 
 
-def threshold_amount(on: Arithmetic[N], rules: Rules) -> N:
-    """From which a piece counts as equipment."""
-    key = "institution.equipment_threshold"
-    amount = rules.equipment_threshold
-    return setting(on, key, amount, "money", "equipment threshold")
-
-
 def paid_price(
     on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
 ) -> tuple[N, bool]:
@@ -110,17 +104,23 @@ def paid_price(
     included, and whether that is another amount than ``price``."""
     if machine.share_of is not None:
         return price, False
-    label, terms = machine.label, price_terms(on, rules, day)
-    if terms:
-        price = rounded(on, [price, *terms], f"{label} with its terms, day {day}", rules)
+    own = with_terms(on, machine, price, rules, day)
     extras = [
-        extra_amount(on, machine, price, extra, rules)
+        extra_amount(on, machine, own, extra, rules)
         for extra in extras_of(machine, rules)
         if not extra.apart
     ]
     if extras:
-        price = on.compute("sum", [price, *extras], "money", f"{label} with what belongs to it")
-    return price, bool(terms) or bool(extras)
+        words = f"{machine.label} with what belongs to it"
+        own = on.compute("sum", [own, *extras], "money", words)
+    return own, own is not price
+
+
+def with_terms(on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int) -> N:
+    """A price of a machine by the terms of an order; itself where there are none."""
+    terms = price_terms(on, rules, day)
+    label = f"{machine.label} with its terms, day {day}"
+    return rounded(on, [price, *terms], label, rules) if terms else price
 
 
 def extras_of(machine: Machine, rules: Rules) -> tuple[MachineExtra, ...]:
@@ -146,11 +146,8 @@ def apart_amounts(
 ) -> list[tuple[MachineExtra, N]]:
     """What is paid with one machine and has a line of its own."""
     found = [extra for extra in extras_of(machine, rules) if extra.apart]
-    terms = price_terms(on, rules, day) if found else []
-    if terms:
-        label = f"{machine.label} with its terms, day {day}"
-        price = rounded(on, [price, *terms], label, rules)
-    return [(extra, extra_amount(on, machine, price, extra, rules)) for extra in found]
+    own = with_terms(on, machine, price, rules, day) if found else price
+    return [(extra, extra_amount(on, machine, own, extra, rules)) for extra in found]
 
 
 def price_terms(on: Arithmetic[N], rules: Rules, day: int) -> list[N]:

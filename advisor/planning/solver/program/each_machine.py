@@ -6,16 +6,16 @@ each year.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from advisor.planning.solver.machines import Group
-from advisor.planning.solver.money.cents import bought_cents_by_year
+from advisor.planning.solver.money.cents import cents_by_year
 from advisor.planning.solver.plan import Placed, Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.planning.solver.program.integer_program import Program
-from advisor.planning.solver.program.placement import place, plan_of, purchases_of, values_of
+from advisor.planning.solver.program.placement import place, plan_of, purchases_of
 from advisor.planning.solver.search_clock import Clock
 from price_catalog.power import PowerFigures
 
@@ -25,8 +25,7 @@ SHARE = 0.3
 """Of the time that is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Unit:
+class _Unit(NamedTuple):
     """One machine, or one part of one."""
 
     machine: Machine
@@ -44,22 +43,19 @@ def on_each_machine(
         return None
     every = Program(_with(program, counts, units))
     by_id = {unit.machine.machine_id: unit for unit in units}
-    same = _same_columns(every, program, by_id)
-    goal = [costs[same[column]] if column in same else 0.0 for column in range(len(every.cost))]
+    goal = [0.0] * len(every.cost)
+    for (experiment, machine_id, _), column in every.work.items():
+        goal[column] = costs[program.work[experiment, *by_id[machine_id].group.key]]
+    for rent, column in every.rent.items():
+        goal[column] = costs[program.rent[rent]]
+    for experiment, column in every.skip.items():
+        goal[column] = costs[program.skip[experiment]]
     answer = every.solve(goal, clock.left * SHARE, gap=GAP)
-    if answer.x is None:
+    placing = None if answer.x is None else place(every, answer.x)
+    if placing is None or placing.failed:
         return None
-    found = values_of(every, answer.x)
-    placing = place(every, found)
-    if placing.failed or placing.over_year:
-        return None
-    whole = [0.0] * len(program.cost)
-    for column in (*program.count.values(), *program.wholes.values()):
-        whole[column] = counts[column]
-    for column, its in same.items():
-        whole[its] += found[column]
-    placed = _numbered([_back(each, by_id) for each in placing.placed])
-    return plan_of(program, whole, placed)
+    placed = [_back(each, by_id.get(each.machine_id)) for each in placing.placed]
+    return plan_of(program.problem, purchases_of(program, counts), placed)
 
 
 def _units(program: Program, counts: Sequence[float]) -> list[_Unit] | None:
@@ -85,14 +81,14 @@ def _units(program: Program, counts: Sequence[float]) -> list[_Unit] | None:
                 if watts is None
                 else PowerFigures(gpu_w=None, gpu_count=1, stated_w=watts),
             )
-            units.append(_Unit(machine=unit, group=group, number=number))
+            units.append(_Unit(unit, group, number))
     return units
 
 
 def _with(program: Program, counts: Sequence[float], units: Sequence[_Unit]) -> PlanningProblem:
     """The problem with these machines as if the lab had them, and the money that is left."""
     problem = program.problem
-    paid = bought_cents_by_year(problem, purchases_of(program, counts))
+    paid = cents_by_year(replace(problem, fixed=()), purchases_of(program, counts), ())
     by_year = problem.year_budget_cents
     return replace(
         problem,
@@ -106,41 +102,9 @@ def _with(program: Program, counts: Sequence[float], units: Sequence[_Unit]) -> 
     )
 
 
-def _same_columns(every: Program, program: Program, units: dict[str, _Unit]) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for (experiment, machine_id, _), column in every.work.items():
-        found[column] = program.work[experiment, *units[machine_id].group.key]
-    for key, column in every.rent.items():
-        found[column] = program.rent[key]
-    for experiment, column in every.skip.items():
-        found[column] = program.skip[experiment]
-    return found
-
-
-def _back(placed: Placed, units: dict[str, _Unit]) -> Placed:
-    unit = units.get(placed.machine_id)
+def _back(placed: Placed, unit: _Unit | None) -> Placed:
+    """A run on the machine that its unit is one of."""
     if unit is None:
         return placed
     machine_id, order = unit.group.key
     return replace(placed, machine_id=machine_id, order=order, unit=unit.number)
-
-
-def _numbered(placed: Sequence[Placed]) -> list[Placed]:
-    """Units and runs numbered from 1 without a gap, as a plan has them."""
-    used: dict[tuple[str, int], list[int]] = {}
-    for each in placed:
-        numbers = used.setdefault((each.machine_id, each.order), [])
-        if each.unit not in numbers:
-            numbers.append(each.unit)
-    for numbers in used.values():
-        numbers.sort()
-    ordered = sorted(
-        placed, key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run)
-    )
-    runs: Counter[str] = Counter()
-    found = []
-    for each in ordered:
-        runs[each.experiment_id] += 1
-        unit = used[each.machine_id, each.order].index(each.unit) + 1
-        found.append(replace(each, unit=unit, run=runs[each.experiment_id]))
-    return found

@@ -16,7 +16,7 @@ class Answer:
     """What HiGHS found."""
 
     x: Sequence[float] | None
-    """The best value of each column that was found; None where none was."""
+    """The best value of each column that was found, whole where it must be; None where none was."""
     value: float
     """What it costs."""
     bound: float
@@ -111,8 +111,12 @@ class HighsProgram:
         elif not best and not any(integral):
             bound = -inf
         feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        x: list[float] | None = None
+        if feasible and bound < inf:
+            both = zip(found.col_value, integral, strict=True)
+            x = [float(round(value)) if whole else value for value, whole in both]
         return Answer(
-            x=list(found.col_value) if feasible and bound < inf else None,
+            x=x,
             value=info.objective_function_value,
             bound=bound,
             is_best=best,

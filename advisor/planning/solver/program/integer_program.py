@@ -45,8 +45,6 @@ class Cut:
     order: int
     count: int
     runs: tuple[tuple[str, int], ...]
-    sure: bool = True
-    """Whether it is certain; else no place was found for them."""
 
 
 class Program(HighsProgram):
@@ -75,15 +73,15 @@ class Program(HighsProgram):
         self._by_year: list[dict[int, float]] = [{} for _ in range(problem.years)]
         self.groups = groups(problem)
         done: dict[str, dict[int, float]] = {e.experiment_id: {} for e in problem.experiments}
-        parts: dict[tuple[str, int], list[Group]] = {}
-        for group in self.groups:
-            if group.machine.part_of is not None:
-                parts.setdefault((group.machine.part_of, group.order), []).append(group)
-        for group in self.groups:
+        wholes: list[list[Group]] = []
+        for group in self.groups:  # the parts of a machine come after it
             if group.machine.part_of is None:
-                self._add_machine(group, parts.get(group.key, []), done)
-        for group in self.groups:
-            self._end_owned(group)
+                wholes.append([])
+            wholes[-1].append(group)
+        for whole, *parts in wholes:
+            self._add_machine(whole, parts, done)
+        for whole, *_ in wholes:
+            self._end_owned(whole)
         self._add_rentals(done)
         for e in problem.experiments:
             most = e.runs - e.min_runs if problem.objective == "most-runs" else 0
@@ -99,11 +97,6 @@ class Program(HighsProgram):
         self.judged.append(cost if judged is None else judged)
         return super().column(upper, cost=cost, whole=whole)
 
-    def learn_cuts(self, cuts: Sequence[Cut]) -> None:
-        """Add what failed packings say."""
-        for cut in cuts:
-            self._add_cut(cut)
-
     def _spend(self, column: int, year: int) -> None:
         if self.cost[column]:
             self._by_year[year][column] = self.cost[column]
@@ -114,7 +107,13 @@ class Program(HighsProgram):
         """A group of whole machines with the parts that runs may take of them."""
         problem, machine = self.problem, group.machine
         first_row = len(self.rows)
-        jobs = {each.key: self._fitting(each) for each in (group, *parts)}
+        jobs = {
+            each.key: [
+                (e, n) for e in problem.experiments if (n := runs_that_fit(problem, each, e))
+            ]
+            for each in (group, *parts)
+        }
+        """By group, the experiments that one machine has time for, and for how many runs."""
         if not any(jobs.values()):
             return
         if machine.owned:
@@ -145,22 +144,15 @@ class Program(HighsProgram):
                     self.wholes[group.key] = number
             self._add_runs(each, number, jobs[each.key], done)
         if parts:
-            self.rows.append(({**taken, count: -float(machine.gpu_count)}, -inf, 0.0))
-            biggest = {
-                column: gpus for column, gpus in taken.items() if gpus * 2 > machine.gpu_count
-            }
+            gpus = machine.gpu_count
+            self.rows.append(({**taken, count: -float(gpus)}, -inf, 0.0))
+            biggest = {c: float(-(-g // gpus)) for c, g in taken.items() if g * 2 > gpus}
             if len(biggest) > 1:  # no two of these on one machine
-                row = {c: float(-(-g // machine.gpu_count)) for c, g in biggest.items()}
-                self.rows.append(({**row, count: -1.0}, -inf, 0.0))
+                self.rows.append(({**biggest, count: -1.0}, -inf, 0.0))
         if machine.owned:
             self._owned_rows[machine.machine_id] = range(first_row, len(self.rows))
         else:
             self.machines[group.key] = count
-
-    def _fitting(self, group: Group) -> list[tuple[Experiment, int]]:
-        """The experiments that a machine of the group has time for, and for how many runs."""
-        every = ((e, runs_that_fit(self.problem, group, e)) for e in self.problem.experiments)
-        return [(e, fits) for e, fits in every if fits]
 
     def _add_runs(
         self,
@@ -271,8 +263,8 @@ class Program(HighsProgram):
         for way in rented_ways(problem):
             e, rental = way.experiment, way.rental
             usd = way.cents / 100
-            column = self.column(way.most, cost=usd, judged=usd + way.risk_cents / 100)
-            key = (e.experiment_id, rental.rental_id, way.year)
+            column = self.column(e.runs, cost=usd, judged=usd + way.risk_cents / 100)
+            key = way.key
             self.rent[key] = column
             self.ways[key] = way
             done[e.experiment_id][column] = 1.0
@@ -319,47 +311,35 @@ class Program(HighsProgram):
                 for column, usd in by_year.items():
                     spent[column] = spent.get(column, 0.0) + usd
                 self.rows.append((dict(spent), -inf, (limit + ROUNDED) / 100))
-        bought: dict[int, float] = {}
+        bought, wanted = dict[int, float](), dict[int, float]()
         upgrades: dict[str, dict[int, float]] = {}
-        for group in self.groups:
-            if group.order < 0 or group.key not in self.count or group.machine.part_of is not None:
-                continue
-            owned = group.machine.upgrade_of
+        machines = {m.machine_id: m for m in problem.machines}
+        for (machine_id, _), column in self.machines.items():
+            owned = machines[machine_id].upgrade_of
             of = bought if owned is None else upgrades.setdefault(owned, {})
-            of[self.count[group.key]] = 1.0
+            of[column] = 1.0
+            if machines[machine_id].gpu_id == problem.require_gpu:
+                wanted[column] = 1.0
         if problem.max_machines is not None and bought:
             self.rows.append((bought, -inf, problem.max_machines))
         self.rows += [(once, -inf, 1.0) for once in upgrades.values()]
         if problem.require_gpu is not None:
-            wanted = {
-                self.count[g.key]: 1.0
-                for g in self.groups
-                if g.order >= 0
-                and g.machine.part_of is None
-                and g.machine.gpu_id == problem.require_gpu
-                and g.key in self.count
-            }
             self.rows.append((wanted or {0: 0.0}, 1.0, inf))
         if problem.min_runs is not None:
             values = {self.skip[e.experiment_id]: float(e.value) for e in problem.experiments}
             most = sum(e.runs * e.value for e in problem.experiments)
             self.rows.append((values, -inf, most - problem.min_runs))
 
-    def _add_cut(self, cut: Cut) -> None:
+    def add_cut(self, cut: Cut) -> None:
         """Either more machines, or fewer of at least one of these runs."""
         for group in self.groups:
             same = group.machine.machine_id == cut.machine_id and group.order >= cut.order
             count = self.wholes.get(group.key, self.count.get(group.key))
-            if not same or count is None:
-                continue
-            columns = [
-                (self.work.get((experiment, *group.key)), runs) for experiment, runs in cut.runs
-            ]
-            if any(column is None for column, _ in columns):
+            columns = [self.work.get((e, *group.key), -1) for e, _ in cut.runs]
+            if not same or count is None or -1 in columns:
                 continue
             flags: dict[int, float] = {}
-            for column, runs in columns:
-                assert column is not None
+            for column, (_, runs) in zip(columns, cut.runs, strict=True):
                 flag = self.column(1)
                 slack = max(self.upper[column] - (runs - 1), 0.0)
                 self.rows.append(({column: 1.0, flag: -slack}, -inf, runs - 1))
@@ -367,5 +347,4 @@ class Program(HighsProgram):
             flag = self.column(1)
             # flag is 1 where the group has no more machines than failed.
             self.rows.append(({count: 1.0, flag: float(cut.count + 1)}, cut.count + 1, inf))
-            flags[flag] = 1.0
-            self.rows.append((flags, -inf, len(flags) - 1))
+            self.rows.append(({**flags, flag: 1.0}, -inf, len(flags)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from advisor.planning.solver.machines import Group
@@ -12,11 +12,10 @@ from advisor.planning.solver.money.cents import (
     fixed_cents,
     kept_value,
     purchase_cents,
-    rental_cents,
-    run_cents,
+    run_costs,
     within_year_budgets,
 )
-from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented, Work
+from advisor.planning.solver.plan import Placed, Plan, Purchase, by_place
 from advisor.planning.solver.problem import EPSILON, PlanningProblem
 from advisor.planning.solver.program.integer_program import Cut, Program
 from advisor.planning.solver.program.packing import (
@@ -38,35 +37,28 @@ class Placing:
     """Where every run is, or what was learnt where that fails."""
 
     placed: list[Placed] = field(default_factory=list)
-    failed: list[Cut] = field(default_factory=list)
-    over_year: bool = False
-    """The machines suffice, and no way was found to keep to the money of every year."""
-
-
-def values_of(program: Program, x: Sequence[float]) -> list[float]:
-    """A solver's numbers, whole where they count things."""
-    return [
-        float(round(value)) if whole else float(value)
-        for value, whole in zip(x, program.whole, strict=True)
-    ]
+    cuts: list[Cut] = field(default_factory=list)
+    failed: bool = False
+    """Whether some runs have no place, or no way was found to keep to the money of every year."""
 
 
 def place(program: Program, counts: Values) -> Placing:
     """Every run on a day."""
     found = _place(program, counts, by_year=False)
-    limits = program.problem.year_budget_cents
-    if found.failed or limits is None or _within(program, counts, found):
+    if found.failed or _within_years(program, counts, found):
         return found
     again = _place(program, counts, by_year=True)
-    if not again.failed and _within(program, counts, again):
+    if not again.failed and _within_years(program, counts, again):
         return again
-    found.over_year = True
-    return found
+    return Placing(failed=True)
 
 
-def _within(program: Program, counts: Values, found: Placing) -> bool:
-    paid = cents_by_year(program.problem, purchases_of(program, counts), found.placed)
-    return within_year_budgets(program.problem, paid)
+def _within_years(program: Program, counts: Values, found: Placing) -> bool:
+    problem = program.problem
+    if problem.year_budget_cents is None:
+        return True
+    paid = cents_by_year(problem, purchases_of(program, counts), found.placed)
+    return within_year_budgets(problem, paid)
 
 
 def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
@@ -82,34 +74,30 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
         runs = runs_of(program, group, counts, numbers, end, by_year)
         if not runs:
             continue
-        machines = round(counts[column])
-        sure = True
+        machines, machine_id = round(counts[column]), group.machine.machine_id
+        units = None
         try:
             units = pack(runs, machines)
+            if units is None:
+                done = tuple(sorted(Counter(run[0].experiment_id for run in runs).items()))
+                found.cuts.append(Cut(machine_id, group.order, machines, done))
         except Undecided:
-            units, sure = None, False
-        if units is None:
-            done = tuple(sorted(Counter(run[0].experiment_id for run in runs).items()))
-            cut = Cut(group.machine.machine_id, group.order, machines, done, sure)
-            found.failed.append(cut)
-            continue
-        for number, taken in enumerate(sorted(filter(None, units)), start=1):
+            pass
+        found.failed |= units is None
+        for number, taken in enumerate(sorted(filter(None, units or ())), start=1):
             for (experiment_id, run), pieces in calendar(problem, taken).items():
                 found.placed.append(
                     Placed(
                         experiment_id=experiment_id,
                         run=run,
-                        machine_id=group.machine.machine_id,
+                        machine_id=machine_id,
                         order=group.order,
                         unit=number,
                         pieces=tuple(pieces),
                     )
                 )
     for key, column in program.rent.items():
-        found.placed += rented_runs(program, key, column, counts, numbers, by_year)
-    found.placed.sort(
-        key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run)
-    )
+        found.placed += rented_runs(program, key, round(counts[column]), counts, numbers, by_year)
     return found
 
 
@@ -140,33 +128,30 @@ def calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[st
 def rented_runs(
     program: Program,
     key: tuple[str, str, int],
-    column: int,
+    runs: int,
     counts: Values,
     numbers: Counter[str],
     by_year: bool,
-) -> list[Placed]:
+) -> Iterator[Placed]:
+    """The runs on one rental that start in one year, each as early as it can."""
     experiment_id, rental_id, year = key
-    way, runs = program.ways[key], round(counts[column])
-    start, days = way.low, way.days
+    start, days = program.ways[key].low, program.ways[key].days
     split = program.days.get(key)
     if by_year and split is not None and runs:
         first = counts[split[year]] / runs
         if first < days - EPSILON:
             start = program.problem.year_days[year + 1] - first
-    found = []
     for unit in range(1, runs + 1):
         numbers[experiment_id] += 1
-        found.append(
-            Placed(
-                experiment_id=experiment_id,
-                run=numbers[experiment_id],
-                machine_id=rental_id,
-                order=year,
-                unit=unit,
-                pieces=((start, start + days),),
-            )
+        yield Placed(
+            experiment_id=experiment_id,
+            run=numbers[experiment_id],
+            machine_id=rental_id,
+            order=year,
+            unit=unit,
+            pieces=((start, start + days),),
+            rented=True,
         )
-    return found
 
 
 def ends_of_owned(program: Program, counts: Values) -> dict[str, int]:
@@ -262,81 +247,49 @@ def purchases_of(program: Program, counts: Values) -> tuple[Purchase, ...]:
     )
 
 
-def plan_of(program: Program, counts: Values, placed: Sequence[Placed]) -> Plan:
-    """The plan that these integers stand for; whether it is the best is not said yet."""
-    problem = program.problem
-    placed = instances_at_once(placed, {rental.rental_id for rental in problem.rentals})
-    placed.sort(key=lambda p: (p.machine_id, p.order, p.unit, p.pieces, p.experiment_id, p.run))
-    purchases = purchases_of(program, counts)
-    work = tuple(
-        Work(experiment_id=key[0], machine_id=key[1], order=key[2], runs=round(counts[column]))
-        for key, column in sorted(program.work.items())
-        if round(counts[column])
-    )
-    rented = tuple(
-        Rented(experiment_id=key[0], rental_id=key[1], year=key[2], runs=round(counts[column]))
-        for key, column in sorted(program.rent.items())
-        if round(counts[column])
-    )
-    left_out = {
-        e: round(counts[column]) for e, column in program.skip.items() if round(counts[column])
-    }
-    cents, judged = cost_of(problem, purchases, work, rented)
-    values = {e.experiment_id: e.value for e in problem.experiments}
-    done = {e.experiment_id: e.runs - left_out.get(e.experiment_id, 0) for e in problem.experiments}
+def plan_of(
+    problem: PlanningProblem, purchases: tuple[Purchase, ...], placed: Sequence[Placed]
+) -> Plan:
+    """The plan with these purchases and runs, at what it costs; whether it is the best is not said
+    yet."""
+    cents, judged = cost_of(problem, purchases, placed)
+    done = Counter(p.experiment_id for p in placed)
+    left_out = {e.experiment_id: e.runs - done[e.experiment_id] for e in problem.experiments}
     return Plan(
         purchases=purchases,
-        work=work,
-        rented=rented,
-        placed=tuple(placed),
-        left_out=left_out,
+        placed=tuple(sorted(instances_at_once(placed), key=by_place)),
+        left_out={e: runs for e, runs in left_out.items() if runs > 0},
         cost_cents=cents,
         judged_cents=judged,
-        runs=sum(done.values()),
-        value=sum(values[e] * runs for e, runs in done.items()),
-        finish_day=max((p.pieces[-1][1] for p in placed), default=0.0),
+        value=sum(e.value * min(done[e.experiment_id], e.runs) for e in problem.experiments),
         proven=False,
         gap=None,
     )
 
 
 def cost_of(
-    problem: PlanningProblem,
-    purchases: Sequence[Purchase],
-    work: Sequence[Work],
-    rented: Sequence[Rented],
+    problem: PlanningProblem, purchases: Sequence[Purchase], placed: Sequence[Placed]
 ) -> tuple[int, int]:
-    """What is paid, and what the plan is judged by, in cents; exact, from the integers alone."""
+    """What is paid, and what the plan is judged by, in cents."""
     machines = {m.machine_id: m for m in problem.machines}
-    rentals = {r.rental_id: r for r in problem.rentals}
-    models = {e.experiment_id: e.model for e in problem.experiments}
-    rules = problem.rules
     kept = 0
     cents = sum(fixed_cents(problem))
     for p in purchases:
-        cents += p.count * purchase_cents(machines[p.machine_id], rules, problem.orders[p.order])
-        kept += p.count * int(kept_value(machines[p.machine_id], p.order, problem) * 100)
-    for w in work:
-        cents += w.runs * run_cents(machines[w.machine_id], models[w.experiment_id], rules)
-    for r in rented:
-        rental = rentals[r.rental_id]
-        cents += r.runs * rental_cents(
-            rental, models[r.experiment_id], rules, problem.year_days[r.year]
-        )
-    return cents, cents - kept + _risk_cents(problem, rented)
+        machine = machines[p.machine_id]
+        cents += p.count * purchase_cents(machine, problem.rules, problem.orders[p.order])
+        kept += p.count * int(kept_value(machine, p.order, problem) * 100)
+    costs = run_costs(problem, placed)
+    cents += sum(costs[p.place] for p in placed)
+    return cents, cents - kept + _risk_cents(problem, placed)
 
 
-def _risk_cents(problem: PlanningProblem, rented: Sequence[Rented]) -> int:
+def _risk_cents(problem: PlanningProblem, placed: Sequence[Placed]) -> int:
     """What runs on allocations are judged dearer by, since these may not be awarded."""
     unsure = {a.allocation_id for a in problem.allocations if a.odds < 1}
     granted = {r.rental_id for r in problem.rentals if r.allocation in unsure}
-    if not any(r.rental_id in granted for r in rented):
-        return 0
-    risk = {
-        (way.experiment.experiment_id, way.rental.rental_id, way.year): way.risk_cents
-        for way in rented_ways(problem)
-    }
-    return sum(r.runs * risk.get((r.experiment_id, r.rental_id, r.year), 0) for r in rented)
+    hoped = [p.place for p in placed if p.machine_id in granted]
+    risk = {way.key: way.risk_cents for way in (rented_ways(problem) if hoped else ())}
+    return sum(risk.get(place, 0) for place in hoped)
 
 
 def counted_again(problem: PlanningProblem, plan: Plan) -> Plan | None:
@@ -344,18 +297,10 @@ def counted_again(problem: PlanningProblem, plan: Plan) -> Plan | None:
     problem has not."""
     options = problem.options()
     models = {e.experiment_id: e.model for e in problem.experiments}
-    done = Counter(each.experiment_id for each in plan.placed)
     if any(p.machine_id not in options or p.order >= len(problem.orders) for p in plan.purchases):
         return None
     for p in plan.placed:
         option = options.get(p.machine_id)
         if option is None or models.get(p.experiment_id) not in option.times:
             return None
-    left_out = {
-        e.experiment_id: e.runs - done[e.experiment_id]
-        for e in problem.experiments
-        if e.runs > done[e.experiment_id]
-    }
-    cents, judged = cost_of(problem, plan.purchases, plan.work, plan.rented)
-    value = sum(e.value * min(done[e.experiment_id], e.runs) for e in problem.experiments)
-    return replace(plan, left_out=left_out, cost_cents=cents, judged_cents=judged, value=value)
+    return plan_of(problem, plan.purchases, plan.placed)
