@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, timedelta
 from decimal import ROUND_UP, Decimal
 from functools import cache
@@ -16,6 +15,7 @@ from advisor.costs.amount_words import usd_and_cents
 from advisor.costs.cost_of_owning import CENT, DAYS_PER_YEAR, HOURS_PER_DAY
 from advisor.costs.price_book import STALE_DAYS
 from advisor.typed_input import InputError
+from price_catalog.csv_table import read_rows
 from price_catalog.model import Rental
 from price_catalog.providers import is_aggregated, provider_name
 
@@ -215,16 +215,12 @@ class SkyPrice(NamedTuple):
         )
 
 
-def skypilot_name(gpu_id: str) -> str | None:
-    """What SkyPilot calls a GPU (price_catalog/skypilot_names.csv); None where nothing says."""
-    return _skypilot_names().get(gpu_id)
-
-
 @cache
-def _skypilot_names() -> dict[str, str]:
+def skypilot_names() -> dict[str, str]:
+    """What SkyPilot calls each GPU, by id; GPUs of which nothing says are absent."""
     path = Path(price_catalog.__path__[0]) / "skypilot_names.csv"
-    with path.open(encoding="utf-8", newline="") as file:
-        return {row["gpu_id"]: row["skypilot"] for row in csv.DictReader(file)}
+    rows = read_rows(path, ("gpu_id", "skypilot"))
+    return {row.text("gpu_id"): row.text("skypilot") for row in rows}
 
 
 def price_of(
@@ -271,16 +267,3 @@ def cost_lines(
         else:
             lines.append(Line(offer.kind, 0.0, float(each_usd)))
     return lines
-
-
-def crossings(lines: Sequence[Line], most: float) -> list[tuple[str, float, float]]:
-    """Where renting by the hour meets owning: (kind, training runs, US dollars)."""
-    own = next((line for line in lines if line.name == "own"), None)
-    found = []
-    for line in lines:
-        if own is None or line.each_usd <= own.each_usd:
-            continue
-        at = (own.at_none_usd - line.at_none_usd) / (line.each_usd - own.each_usd)
-        if 0 < at <= most:
-            found.append((line.name, at, own.usd(at)))
-    return found

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Decimal
 from time import monotonic
 from urllib.error import HTTPError, URLError
 from urllib.request import build_opener
@@ -27,14 +27,24 @@ ADDRESS = "https://dstack-gpu-pricing.s3.eu-west-1.amazonaws.com/v3"
 ADDRESS_VARIABLE = "GPUHUNT_CATALOG_URL"
 """Another address of the same files, as gpuhunt has it. Proxies are those of the environment."""
 PROVIDERS = ("aws", "azure", "cloudrift", "gcp", "lambdalabs", "nebius", "oci", "runpod", "verda")
-COLUMNS = (
-    *("instance_name", "location", "price", "gpu_count", "gpu_name", "gpu_memory"),
-    "spot",
-)
+_TEXT, _NUMBER = "[^\ufffd]{1,120}", r"(?=[\d.]*[1-9])\d{0,5}(\.\d*)?([eE][+-]?\d\d?)?"
+_FORMS = {
+    "instance_name": _TEXT,
+    "location": f"({_TEXT})?",
+    "price": _NUMBER,
+    "gpu_count": r"\d{1,2}(\.0*)?|1[01]\d|12[0-8]",
+    "gpu_name": _TEXT,
+    "gpu_memory": _NUMBER,
+    "spot": "True|False",
+}
+"""What each column of an offer holds."""
+COLUMNS = tuple(_FORMS)
 TIMEOUT_S, DEADLINE_S = 20.0, 90.0
 """Of one answer that does not go on; of one file."""
 MOST_BYTES, MOST_UNPACKED_BYTES = 32 * 2**20, 256 * 2**20
-MOST_GPUS, MOST_USD_PER_HOUR, MOST_LETTERS = 128, Decimal(10_000), 120
+MOST_USD_PER_HOUR = Decimal(10_000)
+_LEAST = Decimal("0.0001")
+"""US dollars: what is kept of a rate."""
 OUTLYING = 4
 """A price per GPU this many times the middle one, or this many times less, is an outlier."""
 MOVED = 3
@@ -78,11 +88,10 @@ class Refreshed:
 def fetch_rentals(gpus: Iterable[Gpu], held: Iterable[Rental], *, today: date) -> Refreshed:
     """Ask for the prices of today; ``held`` are those that are known."""
     base = os.environ.get(ADDRESS_VARIABLE, ADDRESS).rstrip("/")
-    names = CloudNames(gpus)
-    before = _newest(held, today)
+    names, before = CloudNames(gpus), _newest(held, today)
     refused: list[str] = []
     failed: dict[str, str] = {}
-    cheapest: dict[Product, Rental] = {}
+    asked: list[Rental] = []
     left_out = 0
     with ThreadPoolExecutor(max_workers=len(PROVIDERS)) as pool:
         files = {name: pool.submit(_fetched, base, name) for name in PROVIDERS}
@@ -97,38 +106,34 @@ def fetch_rentals(gpus: Iterable[Gpu], held: Iterable[Rental], *, today: date) -
                     continue
                 left_out += rental is None and bool(row["gpu_name"])
                 if rental is not None:
-                    kept = offers.setdefault(_product(rental), rental)
-                    if rental.price_per_hour_usd < kept.price_per_hour_usd:
-                        offers[_product(rental)] = rental
+                    kept = offers.get(_product(rental), rental)
+                    cheaper = min(kept, rental, key=lambda each: each.price_per_hour_usd)
+                    offers[_product(rental)] = cheaper
             known = sum(product[0] == provider_name(provider) for product in before)
             if len(offers) < FEWEST * known:
                 raise FeedError(f"has {counted(len(offers), 'price')} where {known} are known")
-            cheapest |= offers
+            asked += offers.values()
         except (FeedError, OSError) as error:
             failed[provider] = " ".join(str(error).split())[:120]
+    moved = {True: list[str](), False: list[str]()}
     kept_rentals: list[Rental] = []
-    held_back: list[str] = []
-    changed: list[str] = []
-    for product, rental in cheapest.items():
-        last = before.get(product)
-        if last is None or last.price_per_hour_usd == rental.price_per_hour_usd:
-            kept_rentals.append(rental)
-            continue
+    for rental in asked:
+        last = before.get(_product(rental), rental)
         old, usd = last.price_per_hour_usd, rental.price_per_hour_usd
-        words = (
-            f"{' '.join(filter(None, product[:2]))}, {rental.gpu_count} x {rental.gpu_id}, "
-            f"{rental.kind}: {usd_as_quoted(old)} to {usd_as_quoted(usd)} an hour"
-        )
         far = not old / MOVED <= usd <= old * MOVED
-        (held_back if far else changed).append(words)
+        if old != usd:
+            moved[far].append(
+                f"{rental.provider} {rental.instance}, {rental.gpu_count} x {rental.gpu_id}, "
+                f"{rental.kind}: {usd_as_quoted(old)} to {usd_as_quoted(usd)} an hour"
+            )
         if not far:
             kept_rentals.append(rental)
     return Refreshed(
         rentals=_marked(kept_rentals),
         failed=failed,
         refused=tuple(refused),
-        held_back=tuple(held_back),
-        changed=tuple(changed),
+        held_back=tuple(moved[True]),
+        changed=tuple(moved[False]),
         new=sum(_product(rental) not in before for rental in kept_rentals),
         left_out=left_out,
     )
@@ -205,34 +210,27 @@ def _rental(provider: str, row: Mapping[str, str], names: CloudNames, today: dat
     that no offer has."""
     if not row["gpu_name"] or row["gpu_count"] in ("", "0"):
         return None
-    for name in COLUMNS:
-        text = row[name]
-        if not text.isprintable() or "\ufffd" in text or len(text) > MOST_LETTERS:
-            raise ValueError(f"{name} {shown(text)} is no text of an offer")
+    for name, form in _FORMS.items():
+        if not row[name].isprintable() or not re.fullmatch(form, row[name], re.ASCII):
+            raise ValueError(f"{name} {shown(row[name])} is none of an offer")
     instance, location = row["instance_name"], row["location"]
-    price, memory = _number("price", row), _number("gpu_memory", row)
-    count = _number("gpu_count", row)
-    if count != count.to_integral_value() or count > MOST_GPUS:
-        raise ValueError(f"gpu_count {shown(row['gpu_count'])} is no number of GPUs")
+    price, count = Decimal(row["price"]), int(float(row["gpu_count"]))
     if price > MOST_USD_PER_HOUR:
         raise ValueError(f"price {shown(row['price'])} is above ${MOST_USD_PER_HOUR:,} an hour")
-    if not instance or row["spot"] not in ("True", "False"):
-        raise ValueError("instance_name is empty, or spot neither True nor False")
-    gpu_id = names.gpu_id(provider, instance, row["gpu_name"], float(memory))
+    gpu_id = names.gpu_id(provider, instance, row["gpu_name"], float(row["gpu_memory"]))
     if gpu_id is None:
         return None
     # RunPod's machines of its own have a data centre, those of their owners only a country.
     community = provider == "runpod" and len(location) == 2
     name = provider_name("runpod-community" if community else provider)
     kind = rental_kind(name, "spot" if row["spot"] == "True" else "on-demand")
-    cent = Decimal("0.0001")
     return Rental(
         rental_id=f"gpuhunt:{today}:{name}:{instance}:{location}:{count}:{kind}",
         provider=name,
         instance=instance,
         gpu_id=gpu_id,
-        gpu_count=int(count),
-        price_per_hour_usd=max(price.quantize(cent, rounding=ROUND_HALF_UP), cent),
+        gpu_count=count,
+        price_per_hour_usd=max(price.quantize(_LEAST, rounding=ROUND_HALF_UP), _LEAST),
         kind=kind,
         region=location or None,
         priced_on=today,
@@ -241,18 +239,6 @@ def _rental(provider: str, row: Mapping[str, str], names: CloudNames, today: dat
         note=None,
         origin="local",
     )
-
-
-def _number(name: str, row: Mapping[str, str]) -> Decimal:
-    """A number above 0. Raises ValueError."""
-    text = row[name]
-    try:
-        number = Decimal(text) if re.fullmatch(r"[0-9.eE+-]{1,24}", text) else Decimal(0)
-    except InvalidOperation:
-        number = Decimal(0)
-    if not 0 < number < 10**6:
-        raise ValueError(f"{name} {shown(text)} is no number above 0" if text else f"no {name}")
-    return number
 
 
 def _marked(rentals: Iterable[Rental]) -> tuple[Rental, ...]:

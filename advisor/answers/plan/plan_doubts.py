@@ -13,7 +13,7 @@ from advisor.answers.measure_commands import measure_command
 from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
-from advisor.costs.rental import skypilot_name
+from advisor.costs.rental import skypilot_names
 from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
@@ -76,7 +76,7 @@ def _measured_there(asked: Model, option: Machine | Rental) -> str:
         return command  # it is kept first
     if option.allocation is not None and option.kind != CLOUD:
         return f"{command} --on slurm"
-    if skypilot_name(option.gpu_id) is not None:
+    if option.gpu_id in skypilot_names():
         return f"{command} --on sky --gpu {quoted(option.gpu_id)}"
     return (
         f"advisor predict --model {quoted(asked.recipe_id)} --gpu {quoted(option.gpu_id)} "

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import (
     build_words,
@@ -37,25 +37,6 @@ if TYPE_CHECKING:
 
 MOST_RENTED = 60
 """Builds that are looked at for who rents them out."""
-
-
-class CostsAsked(NamedTuple):
-    """What is asked: the cheapest build of this many GPUs, for one model and under these terms."""
-
-    model: str
-    """A recipe's id."""
-    gpu: str
-    """By any name that it goes by."""
-    gpu_count: int
-    prices: PriceRule
-    evidence: EvidenceRule
-    terms: CostTerms
-    power_w: float | None
-    """Of one GPU; None: as measured, else as its maker states."""
-    rack_units: Decimal | None
-    """Of the machine; None: as known."""
-    machine: str | None
-    """Its name or id; None: the cheapest one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,41 +106,50 @@ class BuildCosts:
         return f"{model} on {machine}: {self.days_words} a run; {asked}"
 
 
-def costs_asked(store: Store, asked: CostsAsked, *, to_rent: bool = False) -> BuildCosts:
-    """The cheapest build that is asked about; ``to_rent`` also GPUs of which no machine can be
-    built. Raises InputError."""
+def costs_asked(
+    store: Store,
+    *,
+    model: str,
+    gpu: str,
+    gpu_count: int,
+    machine: str | None,
+    prices: PriceRule,
+    evidence: EvidenceRule,
+    terms: CostTerms,
+    power_w: float | None,
+    rack_units: Decimal | None,
+    to_rent: bool = False,
+) -> BuildCosts:
+    """The cheapest build with this many GPUs, by any of their names, or that ``machine``;
+    ``power_w`` is of one GPU. ``to_rent`` also GPUs of which no machine can be built. Raises
+    InputError."""
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
-        snapshot.check_day(asked.prices)
-        key = CandidatesKey(
-            recipe_id=snapshot.model(asked.model).recipe_id,
-            prices=asked.prices,
-            evidence=asked.evidence,
-            gpu_ids=snapshot.gpu_ids([asked.gpu]),
-        )
-        candidates = make_candidates(reader, snapshot, key)
-        rentals = reader.rentals()
-    i, obstacle = chosen_build(candidates, asked.gpu_count, asked.machine)
-    flags = {
-        "prices": None if asked.prices == "latest" else asked.prices,
-        "evidence": None if asked.evidence == "sound" else asked.evidence,
-        "power": asked.power_w,
-        "rack-units": asked.rack_units,
-    }
+        snapshot.check_day(prices)
+        recipe_id, gpu_ids = snapshot.model(model).recipe_id, snapshot.gpu_ids([gpu])
+        key = CandidatesKey(recipe_id, prices, evidence, gpu_ids=gpu_ids)
+        candidates, rentals = make_candidates(reader, snapshot, key), reader.rentals()
+    i, obstacle = chosen_build(candidates, gpu_count, machine)
     found = costs_of(
         candidates,
         i,
         rentals,
-        terms=asked.terms,
-        rule=asked.prices,
-        given_w=asked.power_w,
-        rack_units=asked.rack_units,
+        terms=terms,
+        rule=prices,
+        given_w=power_w,
+        rack_units=rack_units,
         obstacle=obstacle,
     )
     if obstacle is not None and not (to_rent and found.evens):
         raise InputError(obstacle)
     if obstacle is None and found.problem is not None:
         raise InputError(f"{found.problem}; say them with --rack-units, such as 8")
+    flags = {
+        "prices": None if prices == "latest" else prices,
+        "evidence": None if evidence == "sound" else evidence,
+        "power": power_w,
+        "rack-units": rack_units,
+    }
     said = "".join(f" --{flag} {value}" for flag, value in flags.items() if value is not None)
     return replace(found, asked=said)
 

@@ -15,7 +15,7 @@ from advisor.benchmark.benchmark_plan import CPU, Plan
 from advisor.benchmark.jobs.cluster_profile import ClusterProfile, is_plain, shell_path
 from advisor.benchmark.jobs.slurm import overrides
 from advisor.benchmark.measurement_request import BENCH_PACKAGES
-from advisor.costs.rental import IDLE_MINUTES, SETUP_MINUTES, SkyPrice, skypilot_name
+from advisor.costs.rental import IDLE_MINUTES, SETUP_MINUTES, SkyPrice, skypilot_names
 from advisor.typed_input import InputError
 from bench_runner.launch.node_links import NODE_LOST
 
@@ -108,7 +108,7 @@ def asked_for(text: str) -> list[str]:
 def task_text(plan: Plan, price: SkyPrice, name: str, device: str) -> str:
     """SkyPilot's whole file. Raises InputError where its name of the GPU is not known."""
     gpu = plan.gpu
-    if gpu is None or (called := skypilot_name(gpu.gpu_id)) is None:
+    if gpu is None or (called := skypilot_names().get(gpu.gpu_id)) is None:
         raise InputError(
             f"what SkyPilot calls {'the GPU' if gpu is None else gpu.name} is not known: add a row "
             "to price_catalog/skypilot_names.csv, or choose another --gpu"

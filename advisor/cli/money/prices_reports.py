@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 
 from advisor.answers.checklist import doubt_objects
-from advisor.answers.prices.owning_and_renting import CostsAsked, costs_asked
+from advisor.answers.prices.owning_and_renting import BuildCosts, costs_asked
 from advisor.answers.prices.owning_and_renting_text import (
     cost_doubts,
     cost_rows,
@@ -39,13 +39,14 @@ MOST_WATTS = 10_000
 """No GPU draws more; who types more means another unit."""
 
 
-def _read(options: argparse.Namespace) -> CostsAsked:
-    """What was typed, understood. Raises InputError."""
+def _costs(options: argparse.Namespace, store: Store, *, to_rent: bool = False) -> BuildCosts:
+    """The costs of what was typed. Raises InputError."""
     terms, errors = read_terms(typed_terms(options))
     if errors:
         raise InputError(next(iter(errors.values())))
-    units, power = options.rack_units, options.power
-    return CostsAsked(
+    units, what = options.rack_units, "number of rack units, such as 4"
+    return costs_asked(
+        store,
         model=options.model,
         gpu=options.gpu,
         gpu_count=parse_whole(options.count, "--count"),
@@ -53,10 +54,9 @@ def _read(options: argparse.Namespace) -> CostsAsked:
         prices=parse_price_rule(options.prices),
         evidence=parse_evidence_rule(options.evidence),
         terms=terms,
-        power_w=None if power is None else _watts(power),
-        rack_units=None
-        if units is None
-        else parse_decimal(units, "--rack-units", "number of rack units, such as 4", ("u",)),
+        power_w=None if options.power is None else _watts(options.power),
+        rack_units=None if units is None else parse_decimal(units, "--rack-units", what, ("u",)),
+        to_rent=to_rent,
     )
 
 
@@ -72,7 +72,7 @@ def _watts(text: str) -> float:
 
 def answer_cost(options: argparse.Namespace, store: Store) -> int:
     """Print what owning costs. Raises InputError."""
-    costs = costs_asked(store, _read(options))
+    costs = _costs(options, store)
     rows = cost_rows(costs)
     if options.format == "json":
         verdict = {"sentence": cost_sentence(costs), "doubts": doubt_objects(cost_doubts(costs))}
@@ -86,7 +86,7 @@ def answer_cost(options: argparse.Namespace, store: Store) -> int:
 
 def answer_rent(options: argparse.Namespace, store: Store) -> int:
     """Print what renting costs beside owning. Raises InputError."""
-    costs, number = costs_asked(store, _read(options), to_rent=True), None
+    costs, number = _costs(options, store, to_rent=True), None
     if (days := costs.training_days) is None:
         raise InputError(f"{costs.heading}: without a time there is nothing to compare")
     if not costs.evens:

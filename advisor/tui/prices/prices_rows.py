@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.answers.wording import KIND_WORDS, MARKS, marks_words
 from advisor.costs.amount_words import usd_exact, usd_rounded, usd_tick
-from advisor.costs.rental import cost_lines, crossings
+from advisor.costs.rental import cost_lines
 from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
@@ -107,8 +107,10 @@ def break_even_text(costs: BuildCosts, width: int, height: int) -> list[str]:
     own, days = costs.own, costs.training_days
     assert own is not None and days is not None  # only such are compared
     lines, life = cost_lines(own, days, costs.evens), float(own.terms.lifetime_years * 365) / days
-    meets = crossings(lines, life)
-    right = min(life, max([2.2 * runs for _, runs, _ in meets], default=life))
+    # What is paid by the hour meets owning, which is the first line, at the break-even.
+    meets = [float(even.experiments) for even in costs.evens if even.experiments]
+    meets = [runs for runs in meets if runs <= life]
+    right = min(life, max([2.2 * runs for runs in meets], default=life))
     top = max(line.usd(right) for line in lines) * 1.05
     left, tail = 9, 16
     columns, rows = max(width - left - tail, 10), max(height - 2, 5)
@@ -123,8 +125,8 @@ def break_even_text(costs: BuildCosts, width: int, height: int) -> list[str]:
             usd = line.usd(right * column / (columns - 1))
             grid[row_of(usd)][column] = GLYPHS[line.name]
         ends.setdefault(row_of(line.usd(right)), []).append(line.label)
-    for _, at, usd in meets:
-        grid[row_of(usd)][round(at / right * (columns - 1))] = "×"
+    for runs in meets:
+        grid[row_of(lines[0].usd(runs))][round(runs / right * (columns - 1))] = "×"
     labels = {row_of(step): usd_tick(step) for step in _round_steps(top) if step <= top}
     drawn = [
         f"{labels.get(at, ''):>{left - 2}} │{''.join(cells)} {', '.join(ends.get(at, []))}"
