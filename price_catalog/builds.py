@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from price_catalog.model import Gpu, Host
@@ -79,54 +79,31 @@ def enumerate_builds(
     in each larger host as an upgrade. Without ``checked`` the hosts are taken at their word.
     """
     hosts, counts = tuple(hosts), tuple(counts)
-    empty = [host for host in hosts if host.gpu_id is None]
-    filled: dict[str, list[Host]] = {}
+    owned: dict[str | None, int] = {}
     for host in hosts:
-        if host.gpu_id is not None and (
-            host.kind == "owned" or host.is_own_quote or host.max_gpus in counts
-        ):
-            filled.setdefault(host.gpu_id, []).append(host)
+        if host.kind == "owned":
+            owned[host.gpu_id] = max(owned.get(host.gpu_id, 0), host.max_gpus)
     builds: list[Build] = []
     for gpu in gpus:
-        by_count: dict[int, list[Build]] = {count: [] for count in counts}
-        for host in empty:
-            count = holds(host, gpu)
-            if count in counts or host.is_own_quote:  # the user's may be of any size
-                by_count.setdefault(count, []).append(_build(gpu, count, host, checked=checked))
-        theirs = [build for held in by_count.values() for build in held]
-        if gpu.gpu_id in filled:
-            theirs = _with_own_gpus(gpu, filled[gpu.gpu_id], theirs)
-        builds += theirs
+        found = []
+        have = owned.get(gpu.gpu_id, 0)
+        for host in hosts:
+            if host.gpu_id not in (None, gpu.gpu_id):
+                continue
+            whole = host.gpu_id is not None
+            count = host.max_gpus if whole else holds(host, gpu)
+            if not (count in counts or host.kind == "owned" or host.is_own_quote):
+                continue  # the user's may be of any size
+            obstacle, unknown = None, tuple[str, ...]()
+            if checked and not whole:
+                obstacle = find_obstacle(gpu, count, host)
+                unknown = () if obstacle else not_known(gpu, count, host)
+            mine = have if not whole and have < count else 0
+            mine = count if host.kind == "owned" else mine
+            found.append(Build(gpu, count, host, mine, obstacle, unknown))
+        found.sort(key=lambda build: (build.gpu_count, build.host.gpu_id is not None))
+        builds += found
     return tuple(builds)
-
-
-def _build(gpu: Gpu, count: int, host: Host, *, checked: bool) -> Build:
-    if not checked:
-        return Build(gpu=gpu, gpu_count=count, host=host)
-    obstacle = find_obstacle(gpu, count, host)
-    unknown = () if obstacle else not_known(gpu, count, host)
-    return Build(gpu=gpu, gpu_count=count, host=host, obstacle=obstacle, unknown=unknown)
-
-
-def _with_own_gpus(gpu: Gpu, hosts: Sequence[Host], bare: Sequence[Build]) -> list[Build]:
-    """The builds of one GPU with its whole servers and owned machines among them.
-
-    Who has some of the GPUs buys only the others for a larger host.
-    """
-    most = max((host.max_gpus for host in hosts if host.kind == "owned"), default=0)
-    upgraded = [
-        build._replace(gpus_owned=most) if 0 < most < build.gpu_count else build for build in bare
-    ]
-    whole = [
-        Build(
-            gpu=gpu,
-            gpu_count=host.max_gpus,
-            host=host,
-            gpus_owned=host.max_gpus if host.kind == "owned" else 0,
-        )
-        for host in hosts
-    ]
-    return sorted([*upgraded, *whole], key=lambda build: build.gpu_count)
 
 
 def holds(host: Host, gpu: Gpu) -> int:

@@ -8,19 +8,17 @@ from typing import Any
 
 from advisor.answers.build_words import build_words
 from advisor.answers.checklist import with_command
-from advisor.costs.amount_words import counted as counted_of
+from advisor.answers.price_facts import machine_object
+from advisor.costs.amount_words import counted
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import cut_words, fill
 from advisor.tables.text_table import to_table
-from price_catalog.builds import Build, not_known, rack_units_of
-from price_catalog.power import (
-    Supply,
-    circuits,
-    heat_btu_per_h,
-    power_basis,
-    wall_w,
-)
+from price_catalog.builds import Build, not_known
+from price_catalog.power import CIRCUITS, Supply, circuits, wall_w
 from price_catalog.power_limits import on_circuit
+
+MOST_OBSTACLES = 6
+"""How many obstacles are named before the rest is counted."""
 
 
 def build_rows(
@@ -35,45 +33,29 @@ def build_rows(
 
 
 def _build_row(build: Build) -> dict[str, Any]:
-    host = build.host
-    watts = wall_w(build)
-    gaps = build.unknown or not_known(build.gpu, build.gpu_count, host)
-    row: dict[str, Any] = {
+    gaps = build.unknown or not_known(build.gpu, build.gpu_count, build.host)
+    amps: dict[str, str | None] = {f"amps_{volts}v": None for volts, _ in CIRCUITS}
+    if (watts := wall_w(build)) is not None:
+        for volts, needed, breaker_a in circuits(watts):
+            breaker = "several" if breaker_a is None else f"{breaker_a} A breaker"
+            amps[f"amps_{volts}v"] = f"{needed:.1f} ({breaker})"
+    return {
         "build": build_words(build),
-        "host": host.name,
+        "host": build.host.name,
         "can_be_built": "no" if build.obstacle else "not known" if build.unknown else "yes",
         "obstacle": build.obstacle,
         "not_known": ", ".join(gaps) or None,
-        "wall_w": None if watts is None else round(watts),
-        "wall_w_is": None if watts is None else power_basis(build),
-        "limit_w_per_card": None if build.limit is None else build.limit.watts,
+        **machine_object(build),
+        **amps,
+        "lanes_per_gpu": build.host.lanes_per_gpu,
     }
-    for volts in (120, 208, 230):
-        row[f"amps_{volts}v"] = None
-    if watts is not None:
-        for circuit in circuits(watts):
-            breaker = "several" if circuit.breaker_a is None else f"{circuit.breaker_a} A breaker"
-            row[f"amps_{circuit.volts}v"] = f"{circuit.amps:.1f} ({breaker})"
-    row["btu_per_h"] = None if watts is None else round(heat_btu_per_h(watts))
-    row["rack_units"] = rack_units_of(host)
-    row["weight_kg"], row["noise_dba"] = host.weight_kg, host.noise_dba
-    row["gpu_link"], row["lanes_per_gpu"] = host.gpu_link, host.lanes_per_gpu
-    memory = host.memory_gib
-    row["memory_gib_per_gpu"] = None if memory is None else memory / build.gpu_count
-    return row
-
-
-MOST_OBSTACLES = 6
-"""How many obstacles are told before the rest is counted."""
-_BASIS = {"estimated": "≈"}
 
 
 def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> str:
     """What can be built with its power first; of the rest why not, by reason."""
-    by_answer = {
-        answer: [row for row in rows if row["can_be_built"] == answer]
-        for answer in ("yes", "not known", "no")
-    }
+    by_answer: dict[str, list[Mapping[str, Any]]] = {"yes": [], "not known": [], "no": []}
+    for row in rows:
+        by_answer[row["can_be_built"]].append(row)
     can, unknown, cannot = by_answer.values()
     counts = [f"{f'{len(can):,}' if can else 'None'} of {len(rows):,} builds can be put together"]
     counts += [f"{len(cannot):,} cannot"] if cannot else []
@@ -86,11 +68,12 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
             {
                 "build": name,
                 "at the wall": _watts(row),
-                "120 V": _amps(row["amps_120v"]),
-                "208 V": _amps(row["amps_208v"]),
-                "heat, BTU/h": f"{row['btu_per_h']:,}" if row["btu_per_h"] else "not known",
+                "120 V": _breaker(row["amps_120v"]),
+                "208 V": _breaker(row["amps_208v"]),
+                "heat, BTU/h": "not known" if heat is None else f"{heat:,}",
             }
             for name, row in zip(names, can, strict=True)
+            for heat in (row["heat_btu_per_h"],)
         ]
         columns = tuple(table[0])
         spare = ("heat, BTU/h", "208 V")
@@ -100,17 +83,14 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
         ("Not known to fit, because not stated", unknown, "not_known"),
         ("Cannot be built", cannot, "obstacle"),
     ):
-        counted = Counter(str(row[key]) for row in which).most_common()
-        if counted:
-            lines.append(f"{title}:")
-        for words, number in counted[:MOST_OBSTACLES]:
+        reasons = Counter(row[key] for row in which).most_common()
+        lines += [f"{title}:"] if reasons else []
+        for words, number in reasons[:MOST_OBSTACLES]:
             lines.append(fill(f"  {number:,}  {words}", width, subsequent_indent="     "))
-        if len(counted) > MOST_OBSTACLES:
-            rest = sum(number for _, number in counted[MOST_OBSTACLES:])
-            others = counted_of(len(counted) - MOST_OBSTACLES, "other reason")
-            lines.append(f"  {rest:,}  for {others}")
-    if lines:
-        blocks.append("\n".join(lines))
+        if rest := reasons[MOST_OBSTACLES:]:
+            others = counted(len(rest), "other reason")
+            lines.append(f"  {sum(number for _, number in rest):,}  for {others}")
+    blocks += ["\n".join(lines)] if lines else []
     words = "Every build with slots, lanes, memory, weight and noise:"
     blocks.append(with_command(words, command, width))
     return "\n\n".join(blocks)
@@ -119,10 +99,10 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
 def _watts(row: Mapping[str, Any]) -> str:
     if row["wall_w"] is None:
         return "not known"
-    return f"{_BASIS.get(row['wall_w_is'], '')}{row['wall_w']:,} W"
+    return f"{'≈' if row['wall_w_is'] == 'estimated' else ''}{row['wall_w']:,} W"
 
 
-def _amps(text: str | None) -> str:
+def _breaker(text: str | None) -> str:
     """``20 A`` for ``15.3 (20 A breaker)``: the breaker that carries it for hours."""
     if text is None:
         return "not known"
