@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import NamedTuple
 
 from price_catalog.model import Gpu, Host
@@ -83,25 +84,24 @@ def enumerate_builds(
     for host in hosts:
         if host.kind == "owned":
             owned[host.gpu_id] = max(owned.get(host.gpu_id, 0), host.max_gpus)
+    filled = [host for host in hosts if host.gpu_id is not None]
+    bare = [host for host in hosts if host.gpu_id is None]
     builds: list[Build] = []
     for gpu in gpus:
         found = []
         have = owned.get(gpu.gpu_id, 0)
-        for host in hosts:
-            if host.gpu_id not in (None, gpu.gpu_id):
-                continue
+        for host in (*bare, *(each for each in filled if each.gpu_id == gpu.gpu_id)):
             whole = host.gpu_id is not None
             count = host.max_gpus if whole else holds(host, gpu)
             if not (count in counts or host.kind == "owned" or host.is_own_quote):
                 continue  # the user's may be of any size
-            obstacle, unknown = None, tuple[str, ...]()
-            if checked and not whole:
-                obstacle = find_obstacle(gpu, count, host)
-                unknown = () if obstacle else not_known(gpu, count, host)
+            obstacle = find_obstacle(gpu, count, host) if checked and not whole else None
+            known = whole or not checked or obstacle is not None
+            unknown = () if known else not_known(gpu, count, host)
             mine = have if not whole and have < count else 0
             mine = count if host.kind == "owned" else mine
             found.append(Build(gpu, count, host, mine, obstacle, unknown))
-        found.sort(key=lambda build: (build.gpu_count, build.host.gpu_id is not None))
+        found.sort(key=itemgetter(1))  # by count
         builds += found
     return tuple(builds)
 
