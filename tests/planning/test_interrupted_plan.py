@@ -177,7 +177,7 @@ def test_that_there_is_no_plan_is_kept_though_what_to_relax_takes_too_long() -> 
     assert kept is not None and kept.plan is None
     assert no_plan_text(kept) == (
         "No plan meets every constraint. Time ran out before it was known what to relax: "
-        "give it more with --seconds."
+        "give it more time."
     )
     assert search._keep(Progress(trying="the plan")) is None
 

@@ -75,16 +75,16 @@ class TestBuildPage:
         async with running(store_path, state=ASKED_NOW, state_path=kept) as pilot:
             await open_build(pilot, "w", "escape")
             before = shown(pilot)
-            assert "without electricity, whose price w sets" in before
+            assert "a run; without electricity" in before
             assert "not counted: resale, financing, hosting, staff, electricity" in before
             await pilot.press("enter")
             await paste(pilot, "0.25")
             await pilot.press("enter")
             await settled(pilot)
             text = shown(pilot)
-            assert re.search(r"≈\$[\d,]+ a run; ≈\$", text), "an estimate, and so what follows"
+            assert re.search(r"≈\$[\d,]+ a run; with electricity", text)
             assert "not counted: resale, financing, hosting, staff" in text
-            assert "electricity at $0.25 a kWh" in text
+            assert "× $0.25 a kWh" in text
             assert text != before
             for key, seen in (("ctrl+z", before), ("ctrl+y", text)):
                 await pilot.press(key)

@@ -3,9 +3,8 @@ measure it and how to order it (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import date
-from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from advisor.answers.checklist import of_typed_store, quoted
@@ -17,7 +16,6 @@ from advisor.answers.build_words import (
     rented_words,
     set_limit,
 )
-from advisor.answers.wording import keeps_words, makes_words
 from advisor.answers.ranking.buying_sentence import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
@@ -31,6 +29,8 @@ from advisor.answers.wording import (
     counted_days,
     estimate_mark,
     is_unquoted,
+    keeps_words,
+    makes_words,
     price_day_words,
     summed_words,
     trust_words,
@@ -78,16 +78,22 @@ class Said(NamedTuple):
     warns: bool = False
 
 
+Lines = Iterator[Said | str]
+"""What a section says, cautions marked."""
+
+
 def section_lines(one: OneBuild, section: Section) -> list[Said]:
     """What a section says in full; its first line stands on the page of all sections."""
-    return _SECTIONS[section](one)
+    return [Said(said) if isinstance(said, str) else said for said in _SECTIONS[section](one)]
 
 
-def _why(one: OneBuild) -> list[Said]:
-    if one.left_out is not None:
-        return [Said(f"left out: {REASONS_SHORT[one.left_out.reason]}; {one.left_out.detail}", True)]
+def _why(one: OneBuild) -> Lines:
     row, ranking = one.row, one.ranking
-    assert row is not None
+    if row is None:
+        assert one.left_out is not None
+        reason = f"{REASONS_SHORT[one.left_out.reason]}; {one.left_out.detail}"
+        yield Said(f"left out: {reason}", True)
+        return
     words = [f"row {row.group}, {RULE_WORDS[ranking.question.rule]}"]
     if one.index in ranking.front:
         words.append("no other is both cheaper and faster")
@@ -95,44 +101,36 @@ def _why(one: OneBuild) -> list[Said]:
         words.append(f"cannot be told from row {row.tied_with}")
     elif row.group == 1 and ranking.tied_rows > 1:
         words.append(f"{ranking.tied_rows - 1} others cannot be told from it, and cost more")
-    unsold = row.availability != "orderable"
-    if unsold:
-        words.append(NOT_ON_SALE[row.availability])
-    said = [Said("; ".join(words), unsold)]
+    unsold = NOT_ON_SALE[row.availability]
+    yield Said("; ".join([*words, unsold] if unsold else words), bool(unsold))
     chance, limit = ranking.chance(one.index), ranking.question.max_days
     if chance is not None and limit is not None:
-        said.append(Said(makes_words(chance, limit), chance < 0.5))
+        yield Said(makes_words(chance, limit), chance < 0.5)
     if row.rank > 1:
         best = ranking.lead(0)
         more = row.overall_cost_usd - best.overall_cost_usd
         beside = f"{usd_rounded(abs(more))} {'more' if more > 0 else 'less'} than the first"
         first = days_of(ranking.candidates, ranking.order[0])
-        said.append(Said(f"{beside}, {gpus_words(best.build)}: {first}"))
-    return said
+        yield f"{beside}, {gpus_words(best.build)}: {first}"
 
 
-def _time(one: OneBuild) -> list[Said]:
-    row = one.row
-    time = row.time if row is not None else one.left_out.time if one.left_out else None
+def _time(one: OneBuild) -> Lines:
+    candidates, best = one.ranking.candidates, one.ranking.candidates.times[one.index]
+    found = one.row or one.left_out
+    time = None if found is None else found.time
     if time is None or time.training_days is None:
-        return [Said("no time is known: it was not measured and cannot be estimated", True)]
-    if row is not None:
-        first = f"{days_of(one.ranking.candidates, one.index)}; {trust_words(time)}"
-    else:
-        first = f"{estimate_mark(time)}{counted_days(time.training_days)}; {trust_words(time)}"
-    over = over_words(one.build, one.ranking.candidates.network)
-    said = [Said(first)]
-    if over:
-        said.append(Said(f"{over.strip()}; the doubt of that is in the interval"))
-    notes = uneven_notes(one.ranking.candidates.model, [one.build])
-    said += map(Said, notes)
-    best = one.ranking.candidates.times[one.index]
+        yield Said("no time is known: it was not measured and cannot be estimated", True)
+        return
+    days = f"{estimate_mark(time)}{counted_days(time.training_days)}"
+    yield f"{days if one.row is None else days_of(candidates, one.index)}; {trust_words(time)}"
+    if over := over_words(one.build, candidates.network):
+        yield f"{over.strip()}; the doubt of that is in the interval"
+    yield from uneven_notes(candidates.model, [one.build])
     if time.comparison_factor is not None:
-        within = f"{percent(time.comparison_factor - 1)}"
-        said.append(Said(f"compared with another estimate: within {within} either way"))
+        within = percent(time.comparison_factor - 1)
+        yield f"compared with another estimate: within {within} either way"
     if best is not None and best.naive is not None and best.naive.training_days:
-        slow = counted_days(best.naive.training_days)
-        said.append(Said(f"with the software as it comes: {slow}"))
+        yield f"with the software as it comes: {counted_days(best.naive.training_days)}"
     published = None if best is None else best.published
     if published is not None and published.training_days is not None and published is not time:
         wrong = published.verdict == "implausible"
@@ -141,52 +139,52 @@ def _time(one: OneBuild) -> list[Said]:
         words = f"{whose}: {counted_days(published.training_days)} ({published.source_id})"
         if wrong:
             words += f", physically impossible: it {published.verdict_reason}; we use our estimate"
-        said.append(Said(words, wrong))
-    return said
+        yield Said(words, wrong)
 
 
-def _price(one: OneBuild) -> list[Said]:
-    row, candidates = one.row, one.ranking.candidates
-    cost = candidates.cost_usd(one.index)
+def _price(one: OneBuild) -> Lines:
+    row, candidates, build = one.row, one.ranking.candidates, one.build
+    cost, why = candidates.cost_usd(one.index), NOT_ON_SALE[candidates.availability[one.index]]
     if cost is None:
-        return [Said("no price: a adds the one that a vendor asked of you", True)]
-    build = one.build
+        yield Said("no price: a adds the one that a vendor asked of you", True)
+        return
+    if build.host_owned:
+        yield "yours already: nothing to buy"
+        return
     gpu, host = candidates.gpu_quotes[one.index], candidates.host_quotes[one.index]
     assert gpu is not None and host is not None  # it has a price
-    if build.host_owned:
-        return [Said("yours already: nothing to buy")]
-    if build.host.gpu_id is not None:
+    summed, whole = is_unquoted(build, host), build.host.gpu_id is not None
+    if whole:
         asked = _asked(host, one.today)
         if build.machines == 1:  # its price is the whole, which stands before it
             asked = asked.partition(" ")[2]
-        summed = f", {summed_words(host)}" if is_unquoted(build, host) else ""
-        parts = [f"{machine_words(build)} with its GPUs{summed} {asked}"]
+        sums = f", {summed_words(host)}" if summed else ""
+        parts = [f"{machine_words(build)} with its GPUs{sums} {asked}"]
     else:
         bought = build.gpu_count - build.gpus_owned
         parts = [f"{machine_words(build)} {_asked(host, one.today)}"]
         parts.append(f"{bought} × {_asked(gpu, one.today)} a GPU")
     if build.machines > 1:
         parts = [f"{build.machines} times {', '.join(parts)}; what joins them is not counted"]
-    said = [Said(f"{usd_rounded(cost)}: {', '.join(parts)}")]
+    yield f"{usd_rounded(cost)}: {', '.join(parts)}"
     low, _, high = (usd_rounded(cents / 100) for cents in candidates.cents_today(one.index))
     if low != high:
-        said.append(Said(f"{low} to {high} if ordered today, in 9 of 10 cases"))
-    keeps, budget = one.ranking.budget_chance(one.index), one.ranking.question.budget_usd
-    if keeps is not None and budget is not None and low != high and one.row is not None:
-        said.append(Said(keeps_words(keeps, budget), keeps < SURE_ENOUGH))
-    if is_unquoted(build, host):
-        said.append(Said(f"that sum was not quoted: ask {host.vendor} for a quote", True))
+        yield f"{low} to {high} if ordered today, in 9 of 10 cases"
+        keeps, budget = one.ranking.budget_chance(one.index), one.ranking.question.budget_usd
+        if keeps is not None and budget is not None and row is not None:
+            yield Said(keeps_words(keeps, budget), keeps < SURE_ENOUGH)
+    if summed:
+        yield Said(f"that sum was not quoted: ask {host.vendor} for a quote", True)
     if candidates.overtaken[one.index]:
-        said.append(Said("its GPUs alone cost as much now: ask the vendor again", True))
-    elif why := NOT_ON_SALE[candidates.availability[one.index]]:
-        said.append(Said(why, True))
-    newer = (newer_words(each, one.today) for each in (row.asked if row is not None else ()))
-    said += [Said(words, True) for words in newer if words is not None]
-    whole = build.host.gpu_id is not None
+        yield Said("its GPUs alone cost as much now: ask the vendor again", True)
+    elif why:
+        yield Said(why, True)
+    for told in row.asked if row is not None else ():
+        if (words := newer_words(told, one.today)) is not None:
+            yield Said(words, True)
     for quote in sorted(one.quotes, key=lambda quote: (quote.item_kind == "gpu") == whole):
         item = "a GPU" if quote.item_kind == "gpu" else "the machine"
-        said.append(Said(quote_words(quote, item, one.today)))
-    return said
+        yield quote_words(quote, item, one.today)
 
 
 def _asked(quote: Quote, today: date) -> str:
@@ -202,30 +200,26 @@ def quote_words(quote: Quote, item: str, today: date) -> str:
     return f"{usd_exact(quote.price_usd)} {item}: {quote.label}, {kind}, {day}"
 
 
-def _running(one: OneBuild) -> list[Said]:
+def _running(one: OneBuild) -> Lines:
     costs, own = one.costs, one.costs.own
     if own is None:
-        return [Said(f"not known: {costs.problem}", True)]
-    days, kwh, words = costs.training_days, own.terms.electricity_usd_per_kwh, []
+        yield Said(f"not known: {costs.problem}", True)
+        return
+    days, terms = costs.training_days, own.terms
+    words = ["with electricity" if terms.electricity_usd_per_kwh else "without electricity"]
     if days is not None and (whole := own.experiment_usd(days)) is not None:
-        words.append(f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
-        years, use = own.terms.lifetime_years, own.terms.utilisation
-        if one.row is not None and own.terms == CostTerms(lifetime_years=years, utilisation=use):
-            price, used = one.row.overall_cost_usd, "" if use == 1 else f" × {percent(use)}"
+        words.insert(0, f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
+        years, use = terms.lifetime_years, terms.utilisation
+        if one.row is not None and terms == CostTerms(lifetime_years=years, utilisation=use):
+            price = one.row.overall_cost_usd
+            used = "" if use == 1 else f" × {percent(use)}"
             words.append(
                 f"{usd_exact(price)} × {costs.mark}{days_exact(days)} d / ({years:g} y × 365 d"
                 f"{used}) = {costs.mark}{usd_and_cents(whole)}"
             )
-    power = own.electricity_usd_per_day
-    if kwh == 0:
-        words.append("without electricity, whose price w sets")
-    elif power is None:
-        words.append("what it draws is not known, so electricity cannot be counted")
-    elif days is not None:
-        run = usd_rounded(power * Decimal(str(days)))
-        words.append(f"{costs.mark}{run} of it electricity at {usd_and_cents(kwh)} a kWh")
-    said = [Said("; ".join(words))]
-    said += [] if costs.problem is None else [Said(costs.problem, True)]
+    yield "; ".join(words)
+    if costs.problem is not None:
+        yield Said(costs.problem, True)
     nothing: list[str] = []
     for term in cost_rows(costs):
         life, each = term["life_usd"], term["experiment_usd"]
@@ -234,77 +228,73 @@ def _running(one: OneBuild) -> list[Said]:
             continue
         amount = "no data" if life is None else usd_rounded(life)
         run_words = "" if each is None else f", {costs.mark}{usd_rounded(each)} a run"
-        said.append(Said(f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"))
+        yield f"{term['term']:<12} {amount:>10}{run_words}  {term['how']}"
     if nothing:
-        said.append(Said(f"not counted: {', '.join(nothing)}"))
-    return said
+        yield f"not counted: {', '.join(nothing)}"
 
 
-def _rent(one: OneBuild) -> list[Said]:
+def _rent(one: OneBuild) -> Lines:
     costs = one.costs
     if one.build.machines > 1:
-        return [Said("nothing to compare: offers are of one machine")]
-    if costs.own is None or costs.training_days is None:
-        return [Said(f"nothing to compare: {costs.problem or 'no time is known'}", True)]
-    if not costs.evens:
-        return [Said("no rental of these GPUs is known: advisor prices refresh")]
-    # As the ranking's doubts do: what is rented for certain comes before what may be taken away.
-    evens = sorted(costs.evens, key=lambda even: even.offer.kind != "on-demand")
-    said: list[Said] = []
-    for even, pays in zip(evens, even_words(costs, evens), strict=True):
-        at = "" if said else f" on {rented_words(one.build)} at {hourly_words(even.offer)}"
-        said.append(Said(f"≈{usd_rounded(even.rent_per_experiment_usd)} a run{at}, {pays}"))
-    return said + [Said(offer_words(even.offer)) for even in costs.evens]
+        yield "nothing to compare: offers are of one machine"
+    elif costs.own is None or costs.training_days is None:
+        yield Said(f"nothing to compare: {costs.problem or 'no time is known'}", True)
+    elif not costs.evens:
+        yield "no rental of these GPUs is known: advisor prices refresh"
+    else:
+        # What is rented for certain comes before what may be taken away.
+        evens = sorted(costs.evens, key=lambda even: even.offer.kind != "on-demand")
+        at = f" on {rented_words(one.build)} at {hourly_words(evens[0].offer)}"
+        for even, pays in zip(evens, even_words(costs, evens), strict=True):
+            yield f"≈{usd_rounded(even.rent_per_experiment_usd)} a run{at}, {pays}"
+            at = ""
+        yield from (offer_words(even.offer) for even in costs.evens)
 
 
-def _power(one: OneBuild) -> list[Said]:
+def _power(one: OneBuild) -> Lines:
     build = one.build._replace(machines=1)
     watts = wall_w(build)
     if watts is None:
-        return [Said("its power is not stated: ask the vendor", True)]
+        yield Said("its power is not stated: ask the vendor", True)
+        return
     mark = "≈" if is_estimated(build) else ""
     heat = float(f"{heat_btu_per_h(watts):.3g}")  # no closer than the watts are known
     each = "" if one.build.machines == 1 else ", each machine"
-    said = [Said(f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat{each}")]
+    yield f"{mark}{watts:,.0f} W at the wall, {mark}{heat:,.0f} BTU/h of heat{each}"
     supply = one.supply or OUTLET
     whose = "your circuit" if one.supply is not None else "an ordinary outlet"
     named = f"{whose} ({supply.volts} V {supply.breaker_a} A, {supply.watts:,.0f} W for hours)"
     if one.supply is None and needs_machine_room(watts):
-        said.append(Said("needs a machine room: no outlet carries it", True))
+        yield Said("needs a machine room: no outlet carries it", True)
     elif supply_obstacle(build, supply) is None:
-        said.append(Said(f"{named} carries {int(supply.watts // watts)} of them"))
+        yield f"{named} carries {int(supply.watts // watts)} of them"
     else:
-        said.append(Said(f"{named} does not carry it", True))
+        yield Said(f"{named} does not carry it", True)
     for circuit in circuits(watts):
         breaker = "several circuits" if circuit.breaker_a is None else f"{circuit.breaker_a} A"
-        said.append(Said(f"{circuit.volts} V: {circuit.amps:.1f} A, needs {breaker}"))
-    return [*said, *(Said(line) for line in place_lines(build))]
+        yield f"{circuit.volts} V: {circuit.amps:.1f} A, needs {breaker}"
+    yield from place_lines(build)
 
 
 def measure_commands(one: OneBuild) -> dict[str, str]:
     """Where it can be measured, and the command that does it there."""
-    model, gpus = one.ranking.candidates.model, gpus_of(one.build)
-    bench = bench_command(model, gpus, one.build.machines)
-    gpu = f"--gpu {quoted(one.build.gpu.gpu_id)}"
-    merge = "advisor merge --mine FILE"
-    if one.build.machines > 1:
-        found = {"on a cluster": f"{bench} {gpu}", "records from elsewhere": merge}
-    else:
-        found = {
-            "here": bench,
-            "on a cluster": f"{bench} --on slurm {gpu}",
-            "on a rented machine": f"{bench} --on sky {gpu}",
-            "records from elsewhere": merge,
-        }
-    first = keep_command(model, one.build.gpu.gpu_id, gpus)
+    model, build, gpus = one.ranking.candidates.model, one.build, gpus_of(one.build)
+    bench, gpu = bench_command(model, gpus, build.machines), f"--gpu {quoted(build.gpu.gpu_id)}"
+    first, limit = keep_command(model, build.gpu.gpu_id, gpus), set_limit(build)
+    found = {} if limit is None or build.machines > 1 else {"before, its power limit": limit}
     if first is not None:
-        found = {"first, with a batch that they share": first, **found}
-    asked = {where: of_typed_store(command) for where, command in found.items()}
-    limit = None if one.build.machines > 1 else set_limit(one.build)
-    return asked if limit is None else {"before, its power limit": limit, **asked}
+        found["first, with a batch that they share"] = first
+    if build.machines > 1:
+        found["on a cluster"] = f"{bench} {gpu}"
+    else:
+        found["here"] = bench
+        found["on a cluster"] = f"{bench} --on slurm {gpu}"
+        found["on a rented machine"] = f"{bench} --on sky {gpu}"
+    found["records from elsewhere"] = "advisor merge --mine FILE"
+    return {where: of_typed_store(command) for where, command in found.items()}
 
 
-def _measure(one: OneBuild) -> list[Said]:
+def _measure(one: OneBuild) -> Lines:
     settles = wanted(one.ranking)
     first = "here, on a cluster (SLURM), or on a rented machine"
     if one.build.machines > 1:
@@ -312,43 +302,37 @@ def _measure(one: OneBuild) -> list[Said]:
     if settles is not None and settles.build == one.index:
         minutes = minutes_words(settles.search.minutes)
         first += f"; about {minutes}, which would settle most of the doubt"
-    said = [Said(first)]
-    said += [Said(f"{where}: {command}") for where, command in measure_commands(one).items()]
-    return said
+    yield first
+    yield from (f"{where}: {command}" for where, command in measure_commands(one).items())
 
 
-def _order(one: OneBuild) -> list[Said]:
+def _order(one: OneBuild) -> Lines:
     candidates = one.ranking.candidates
     quotes = (candidates.host_quotes[one.index], candidates.gpu_quotes[one.index])
     bought = list(dict.fromkeys(quote for quote in quotes if quote is not None))
     if one.build.host_owned:
-        return [Said("yours already: nothing to order")]
+        yield "yours already: nothing to order"
+        return
     if not bought:
-        return [Said("no vendor is known: a adds what a vendor asks of you", True)]
-    said = []
+        yield Said("no vendor is known: a adds what a vendor asks of you", True)
+        return
     why = NOT_ON_SALE[candidates.availability[one.index]]
     if one.left_out is None and why:
-        said.append(Said(f"{why}: ask a vendor for a quote", True))
+        yield Said(f"{why}: ask a vendor for a quote", True)
     elif len({quote.vendor for quote in bought}) > 1:
         what = "the GPU" if one.build.gpu_count == 1 else "the GPUs"
         sellers = f"{bought[1].vendor} sells {what}, {bought[0].vendor} the rest"
-        said.append(Said(f"{sellers}: you put it together"))
+        yield f"{sellers}: you put it together"
     for quote in bought:
         delivery = f"delivery: {quote.delivery}" if quote.delivery else "delivery not stated"
         warranty = f"warranty: {quote.warranty}" if quote.warranty else "warranty not stated"
-        said.append(Said(f"{quote.label}: {delivery}; {warranty}"))
-        if quote.url:
-            said.append(Said(quote.url))
-        if quote.includes:
-            said.append(Said(f"the price includes {quote.includes}"))
+        yield f"{quote.label}: {delivery}; {warranty}"
+        includes = f"the price includes {quote.includes}" if quote.includes else None
+        yield from filter(None, (quote.url, includes, quote.note))
         if quote.valid_until is not None:
-            past = quote.valid_until < one.today
-            said.append(Said(f"valid until {quote.valid_until}", past))
-        if quote.note:
-            said.append(Said(quote.note))
+            yield Said(f"valid until {quote.valid_until}", quote.valid_until < one.today)
     if one.build.host.note:
-        said.append(Said(f"the machine: {one.build.host.note}"))
-    return said
+        yield f"the machine: {one.build.host.note}"
 
 
 _WRITERS = (_why, _time, _price, _running, _rent, _power, _measure, _order)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import Doubt, quoted
@@ -23,7 +22,7 @@ from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, PriceLine, Rental
-from advisor.planning.solver.rentals import cents_at_lowest, ruled_out_by_days
+from advisor.planning.solver.rentals import cents_at_lowest
 from advisor.ranking.times import is_uneven, uneven_words
 
 if TYPE_CHECKING:
@@ -40,17 +39,26 @@ CLOUD = "cloud-credit"
 
 def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
     """The run time that most of the plan rests on, if it is an estimate; else None."""
-    options = loaded.problem.options()
-    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
-    days: dict[tuple[str, str], float] = {}
-    for each in plan.placed:
-        model = models[each.experiment_id]
-        key = each.machine_id, model
-        days[key] = days.get(key, 0.0) + options[each.machine_id].times[model].days
-    if not days:
+    options, most = loaded.problem.options(), _most_used(loaded.problem, plan)
+    if most is None:
         return None
-    (option_id, model), _ = max(days.items(), key=itemgetter(1))
+    option_id, model = most
     return doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
+
+
+def _most_used(
+    problem: PlanningProblem, plan: Plan, rented: bool = False
+) -> tuple[str, str] | None:
+    """The machine or rental, and the model, that most days are trained; of what is ``rented`` from
+    a provider alone. None where nothing is."""
+    options, days = problem.options(), dict[tuple[str, str], float]()
+    models = {each.experiment_id: each.model for each in problem.experiments}
+    for each in plan.placed:
+        option, model = options[each.machine_id], models[each.experiment_id]
+        if not rented or (isinstance(option, Rental) and option.allocation is None):
+            key = each.machine_id, model
+            days[key] = days.get(key, 0.0) + option.times[model].days
+    return max(days, key=days.__getitem__, default=None)
 
 
 def doubt_of(asked: Model, option: Machine | Rental, key: str | None = None) -> Doubt | None:
@@ -71,17 +79,15 @@ def _measured_there(asked: Model, option: Machine | Rental) -> str:
     what its time rests."""
     if isinstance(option, Machine):
         return measure_command(asked, option.gpu_id, option.gpu_count, option.nodes)
-    command = measure_command(asked, option.gpu_id, option.gpu_count, 1)
+    command, gpu = measure_command(asked, option.gpu_id, option.gpu_count, 1), quoted(option.gpu_id)
     if asked.own_command or is_uneven(asked, option.gpu_count):
         return command  # it is kept first
     if option.allocation is not None and option.kind != CLOUD:
         return f"{command} --on slurm"
     if option.gpu_id in skypilot_names():
-        return f"{command} --on sky --gpu {quoted(option.gpu_id)}"
-    return (
-        f"advisor predict --model {quoted(asked.recipe_id)} --gpu {quoted(option.gpu_id)} "
-        f"--count {option.gpu_count} --details"
-    )
+        return f"{command} --on sky --gpu {gpu}"
+    there = f"--gpu {gpu} --count {option.gpu_count}"
+    return f"advisor predict --model {quoted(asked.recipe_id)} {there} --details"
 
 
 def gpus_of(option: Machine | Rental) -> str:
@@ -103,68 +109,60 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     problem, money, details = loaded.problem, loaded.grant.currency, f"{command} --details"
     names = {each.machine_id for each in plan.purchases}
     bought = [each for each in problem.machines if each.machine_id in names and each.lines]
-    doubts = []
+    doubts = list[Doubt]()
+
+    def add(about: str, words: str, command: str = details) -> None:
+        doubts.append(Doubt(about, words, command))
+
     if bought:
         dearest = max(bought, key=lambda each: each.price)
-        doubts.append(_price(loaded, dearest, [each.text(money.in_prose) for each in found.ask]))
+        doubts.append(_price(loaded, dearest))
     doubts += rent_doubts(problem, money, loaded.today, plan)
     doubts += filter(None, [time_doubt(loaded, plan)])
-    # What does no run at all is no other way.
-    ways = (each for each in found.alternatives if each.plan is not None and each.plan.runs)
-    instead = next(ways, None)
-    # Hours that may not be awarded, without which there is no plan, are the first thing to know.
-    vital = [x for x in found.alternatives if "without_allocation" in x.change and x.plan is None]
-    if vital:
-        budget = whole_budget_cents(problem)
-        of = "" if budget is None else f" for {written_cost(loaded, budget)}"
-        words = f"{vital[0].label}: there is no plan{of}"
-        doubts.append(Doubt("instead", words, details))
-    elif instead is not None and instead.plan is not None:
-        words = f"{instead.label}: {written_cost(loaded, instead.plan.cost_cents)}"
-        if instead.plan.runs < plan.runs:
-            words += f", {instead.plan.runs} of {plan.runs} runs"
-        note = note_of(loaded, plan, instead)
-        doubts.append(Doubt("instead", f"{words}, {note}" if note else words, details))
+    if instead := _instead(loaded, plan, found.alternatives):
+        add("instead", instead)
     better = (x for x in loaded.left_out if x.needs_quote and (x.saves or x.more_runs))
     if (asked := next(better, None)) is not None:
-        words = f"with {asked.label} it would {what_it_would_do(loaded.grant, asked)}"
-        doubts.append(
-            Doubt("quote", f"{words}, at a price that needs a quote: ask for one", details)
-        )
-    longer = [each for each in found.binds if each.change == NO_LONGEST]
-    slow = list(dict.fromkeys(each.gpus for each in ruled_out_by_days(problem)))
-    limited = ""
-    if problem.objective == "cheapest" and not plan.cost_cents:
-        pass  # nothing is cheaper
-    elif slow and (longer or not found.alternatives):
-        more = f" and {len(slow) - 1} more" if len(slow) > 1 else ""
-        limited = f"{slow[0]}{more} would be cheaper to rent, but a run there takes longer than "
-        limited += f"{problem.rules.longest_run_days:g} days:"
-    elif longer:
-        limited = f"{longer[0].text(money.in_prose)};"
-    if limited:
-        limited += " longest_run_days under [running] is the limit, 90 unless the grant has another"
-        doubts.append(Doubt("limit", limited, details if longer else ""))
+        would = what_it_would_do(loaded.grant, asked)
+        add("quote", f"with {asked.label} it would {would}, at a price that needs a quote: ask")
+    longer = next((each for each in found.binds if each.change == NO_LONGEST), None)
+    if longer is not None and (plan.cost_cents or problem.objective != "cheapest"):
+        limit = "longest_run_days under [running] is the limit, 90 unless the grant has another"
+        add("limit", f"{longer.text(money.in_prose)}; {limit}")
     if quick:
-        words = "not tried yet: which price, time or rule would change the decision"
-        doubts.append(Doubt("change", words, command))
+        add("change", "not tried yet: which price, time or rule would change the decision", command)
     elif found.thresholds:
         flips = [each.text(money.in_prose) for each in found.thresholds if len(each.words) > 1]
         flips.sort(key=lambda text: text.startswith("price of "))
         words = found.thresholds[0].text(money.in_prose)  # why there is none, where nothing flips
-        words = f"the decision changes with {flips[0]}" if flips else words
-        doubts.append(Doubt("change", words, details))
+        add("change", f"the decision changes with {flips[0]}" if flips else words)
     # What is said above is not said again.
     said = (NEEDS_QUOTE, NO_QUOTE) if any(NO_QUOTE in x.words for x in doubts) else (NEEDS_QUOTE,)
     told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
     told = [text for text in told if not any(words in text for words in said)]
     if told:
-        more = f" ({len(told) - 1} more)" if len(told) > 1 else ""
-        doubts.append(Doubt("office", f"{told[0]}{more}", details))
+        add("office", told[0] + (f" ({len(told) - 1} more)" if len(told) > 1 else ""))
     return doubts
 
 
-def _price(loaded: Loaded, machine: Machine, asks: Iterable[str]) -> Doubt:
+def _instead(loaded: Loaded, plan: Plan, others: Sequence[Alternative]) -> str | None:
+    """The next best way; first, that there is no plan where hours are not awarded."""
+    for each in others:
+        if "without_allocation" in each.change and each.plan is None:
+            budget = whole_budget_cents(loaded.problem)
+            of = "" if budget is None else f" for {written_cost(loaded, budget)}"
+            return f"{each.label}: there is no plan{of}"
+    for each in others:
+        if each.plan is not None and each.plan.runs:
+            words = f"{each.label}: {written_cost(loaded, each.plan.cost_cents)}"
+            if each.plan.runs < plan.runs:
+                words += f", {each.plan.runs} of {plan.runs} runs"
+            note = note_of(loaded, plan, each)
+            return f"{words}, {note}" if note else words
+    return None
+
+
+def _price(loaded: Loaded, machine: Machine) -> Doubt:
     told = [each for each in machine.lines if each.quote_kind in ("secondary", "used")]
     line = max(told or machine.lines, key=lambda each: each.unit_price * each.quantity)
     quote, month = loaded.quotes.get(line.quote_id), f"{line.quoted_on:%B %Y}"
@@ -187,11 +185,8 @@ def _price(loaded: Loaded, machine: Machine, asks: Iterable[str]) -> Doubt:
     if (less := less_as_sum(machine, loaded.sums)) is not None:
         words += f"; {less.label} is {written(less.price)}, a sum without a quote"
     elif (whole := quoted_whole(loaded.problem.machines, machine)) is not None:
-        words += f"; {whole.label} is quoted whole for {written(whole.price)}: rankings by days "
-        words += "put it before this sum"
-    flip = next((text for text in asks if text.startswith(f"a quote for {machine.label}:")), "")
-    flip = flip.partition("it costs nothing, and ")[2]
-    return Doubt("price", f"{words}; {flip}" if flip else words, price_command(line))
+        words += f"; {whole.label} is quoted whole for {written(whole.price)}"
+    return Doubt("price", words, price_command(line))
 
 
 def price_command(line: PriceLine) -> str:
@@ -203,38 +198,26 @@ def price_command(line: PriceLine) -> str:
 
 def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Plan) -> list[Doubt]:
     """Of what is rented most: how old its rate is, and what others ask for the same."""
-    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
-    models = {each.experiment_id: each.model for each in problem.experiments}
-    days: dict[tuple[str, str], float] = {}
-    for each in plan.placed:
-        if each.machine_id in rentals:
-            key = each.machine_id, models[each.experiment_id]
-            days[key] = days.get(key, 0.0) + each.pieces[-1][1] - each.pieces[0][0]
-    if not days:
+    if (most := _most_used(problem, plan, rented=True)) is None:
         return []
-    rental_id, model = max(days, key=days.__getitem__)
-    rental = rentals[rental_id]
-    low, number = rental.lowest, len(rental.offers)
-    vat = problem.rules.vat
+    rental, model = problem.options()[most[0]], most[1]
+    assert isinstance(rental, Rental)
+    low, number, vat = rental.lowest, len(rental.offers), problem.rules.vat
     before, taxed = (" before VAT", f" with {100 * float(vat):g} % VAT") if vat else ("", "")
     words = f"{rental.gpus} costs {money.exactly(rental.price_per_hour)} an hour{before} at "
-    words += f"{rental.who} ({rental.priced_on:%B %Y})"
-    if number > 1:
-        least = money.written(Decimal(cents_at_lowest(problem, plan)) / 100)
-        far = low.price_per_hour < rental.price_per_hour * FAR_BELOW
-        words += (
-            f", the median of {number} providers; all is {least}{taxed} at the cheapest, {low.who} "
-        )
-        words += f"at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
-        words += ", far below the others: see that it has any" if far else ""
+    words += f"{rental.who} ({rental.priced_on:%B %Y}), "
+    if number == 1:
+        words += "and no other provider is known"
     else:
-        words += ", and no other provider is known"
+        least = money.written(Decimal(cents_at_lowest(problem, plan)) / 100)
+        words += f"the median of {number} providers; all is {least}{taxed} at the cheapest, "
+        words += f"{low.who} at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
+        if low.price_per_hour < rental.price_per_hour * FAR_BELOW:
+            words += ", far below the others: see that it has any"
     old = (today - rental.priced_on).days > FRESH_DAYS
-    which = "these rates are" if number > 1 else "this rate is"
-    words += f"; {which} older than 3 months: ask again" if old else "; ask again"
+    words += "; older than 3 months: ask again" if old else "; ask again"
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"
-    command += f" --count {rental.gpu_count} --details"
-    return [Doubt(about="rent", words=words, command=command)]
+    return [Doubt("rent", words, f"{command} --count {rental.gpu_count} --details")]
 
 
 def note_of(loaded: Loaded, plan: Plan, other: Alternative) -> str:

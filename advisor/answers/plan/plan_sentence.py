@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
+from advisor.answers.wording import list_words
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.candidates.sums import is_summed, less_as_sum
@@ -138,14 +138,13 @@ def _called(label: str, count: int) -> str:
 
 def things_done(problem: PlanningProblem, plan: Plan) -> list[tuple[str, str]]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")`` of each kind of machine and rental."""
-    options, counts = problem.options(), Counter[str]()
+    options, counts, runs = problem.options(), Counter[str](), Counter[str]()
     for each in plan.purchases:
         counts[each.machine_id] += each.count
-    runs = Counter[str]()
     for rented in plan.rented:
         runs[rented.rental_id] += rented.runs
-    does = [_got(options[name], count) for name, count in counts.items()]
-    return does + [_hired(options[name], plan.at_once(name), n) for name, n in runs.items()]
+    done = [_got(options[name], count) for name, count in counts.items()]
+    return done + [_hired(options[name], plan.at_once(name), n) for name, n in runs.items()]
 
 
 def does(problem: PlanningProblem, plan: Plan) -> str:
@@ -155,40 +154,30 @@ def does(problem: PlanningProblem, plan: Plan) -> str:
     if not things:
         return "use what the lab has" if plan.work else "nothing can be done"
     done = [
-        f"{verb} {_by_place(thing for _, thing in same)}"
+        f"{verb} {' and '.join(thing for _, thing in same)}"
         for verb, same in groupby(things[:MOST_DONE], key=itemgetter(0))
     ]
     if len(things) > MOST_DONE:
         done.append(f"{len(things) - MOST_DONE} more as listed below")
-    return " and ".join(filter(None, (", ".join(done[:-1]), done[-1])))
+    return list_words(done)
 
 
 def _got(machine: Machine | Rental, count: int) -> tuple[str, str]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")``: as a ranking's first line names it where
     its price is nobody's quote, or nobody is known to sell it."""
     assert isinstance(machine, Machine)
-    if not machine.on_sale and machine.upgrade_of is not None:
-        return "find a seller of", machine.label.replace(" in the lab's ", " for the lab's ", 1)
-    if machine.upgrade_of is not None:
-        return "add", machine.label
+    named, upgrade = _called(machine.label, count), machine.upgrade_of is not None
     if not machine.on_sale:
-        return "find a seller of", _called(machine.label, count)
-    line = unquoted(machine)
-    if line is None and len(machine.lines) > 1 and is_summed(machine):
-        return "ask a builder to quote", _called(machine.label, count)
-    if line is None:
-        return "buy", _called(machine.label, count)
-    label = machine.label.removeprefix(f"{line.vendor} ")
-    return f"ask {line.vendor} to quote", _called(label, count)
-
-
-def _by_place(things: Iterable[str]) -> str:
-    """``4 × A6000 and 1 × A6000 at Campus`` of two things that are at one place."""
-    found: dict[str, list[str]] = {}
-    for thing in things:
-        gpus, *place = re.split(r"(?= at (?!once)| from )", thing, maxsplit=1)
-        found.setdefault("".join(place), []).append(gpus)
-    return " and ".join(f"{' and '.join(gpus)}{place}" for place, gpus in found.items())
+        named = machine.label.replace(" in the lab's ", " for the lab's ", 1) if upgrade else named
+        return "find a seller of", named
+    if upgrade:
+        return "add", machine.label
+    if (line := unquoted(machine)) is not None:
+        label = machine.label.removeprefix(f"{line.vendor} ")
+        return f"ask {line.vendor} to quote", _called(label, count)
+    if len(machine.lines) > 1 and is_summed(machine):
+        return "ask a builder to quote", named
+    return "buy", named
 
 
 def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
 from advisor.answers.checklist import doubt_block
-from advisor.answers.plan.plan_calendar import calendar_lines, cut, short_day
+from advisor.answers.plan.plan_calendar import calendar_lines, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
 from advisor.answers.wording import PREDICTED_MARK, is_own_price
@@ -20,10 +19,7 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.runs_on_bought_machines import costs_of_runs
-from advisor.planning.sensitivity.explain import UNTRIED
-from advisor.planning.sensitivity.infeasible import REST_UNTRIED
-from advisor.planning.sensitivity.solved_amounts import Finding, lines
-from advisor.planning.sensitivity.thresholds import NOT_TRIED
+from advisor.planning.sensitivity.solved_amounts import lines
 from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_costs
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Rental
@@ -41,54 +37,31 @@ MOST_CALENDAR = 14
 """Lines of a calendar that the short answer prints; a longer one waits for ``--details``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ways:
-    """How the report is had, and what was left out is tried, where the plan is read."""
-
-    report: str
-    more_time: str
-    try_all: str
-
-
-BY_COMMAND = Ways(
-    report="--out report.pdf writes the report with every source.",
-    more_time="give it more with --seconds",
-    try_all="leave --quick out to try them",
-)
-BY_KEYS = Ways(
-    report="e writes the report with every source.",
-    more_time="simpler experiments leave more of it",
-    try_all="press Q, then plan again to try them",
-)
-
-
-def no_plan_text(planned: Planned, width: int | None = None, ways: Ways = BY_COMMAND) -> str:
+def no_plan_text(planned: Planned, width: int | None = None) -> str:
     """What to relax, in lines of at most ``width``."""
+    if planned.ways_out:
+        return f"{NO_PLAN} {ways_out_text(planned, width)}"
+    said = "No plan meets every constraint, and relaxing any single one does not help."
     if planned.out_of_time:
-        told = f"Time ran out before it was known what to relax: {ways.more_time}."
-        said = f"{NO_PLAN} {told}"
-        return said if width is None else fill(said, width)
-    if not planned.ways_out:
-        return "No plan meets every constraint, and relaxing any single one does not help."
-    return f"{NO_PLAN} {ways_out_text(planned, width, ways)}"
+        said = f"{NO_PLAN} Time ran out before it was known what to relax: give it more time."
+    return said if width is None else fill(said, width)
 
 
-def ways_out_text(planned: Planned, width: int | None, ways: Ways = BY_COMMAND) -> str:
+def ways_out_text(planned: Planned, width: int | None) -> str:
     """What would help, a line each."""
     if not planned.ways_out:
         return "Relaxing any single constraint does not help."
-    found = [_with_way_out(each, ways) for each in planned.ways_out]
-    each = [f"  - {line}" for line in lines(found, planned.loaded.grant.currency.exactly)]
+    each = [f"  - {way}" for way in lines(planned.ways_out, planned.loaded.grant.currency.exactly)]
     if width is not None:
         each = [fill(line, width, subsequent_indent=" " * 4) for line in each]
     return "\n".join(["Any one of these mends it:", *each])
 
 
-def plan_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
+def plan_text(planned: Planned, width: int = WIDTH) -> str:
     """The plan as a person reads it in a terminal."""
     assert planned.plan is not None
     first = decided_text(planned.loaded, planned.plan, width)
-    return f"{first}\n\n{explained_text(planned, width, ways)}"
+    return f"{first}\n\n{explained_text(planned, width)}"
 
 
 def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: bool = True) -> str:
@@ -133,27 +106,21 @@ def _listed(title: str, lines: Sequence[str], width: int) -> list[str]:
     return ["\n".join([title, *each])] if lines else []
 
 
-def explained_text(planned: Planned, width: int = WIDTH, ways: Ways = BY_COMMAND) -> str:
+def explained_text(planned: Planned, width: int = WIDTH) -> str:
     """What else there is, what binds and what would change the decision."""
-    grant = planned.loaded.grant
-    assert planned.plan is not None and planned.explanation is not None
+    grant, found = planned.loaded.grant, planned.explanation
+    assert planned.plan is not None and found is not None
     if not planned.plan.runs:
-        return ways_out_text(planned, width, ways)
+        return ways_out_text(planned, width)
     blocks = _alternatives(planned, width)
-    thresholds = [_with_way_out(each, ways) for each in planned.explanation.thresholds]
-    for title, found in (
-        ("What binds:", planned.explanation.binds),
-        ("What would change the decision:", thresholds),
-        ("Worth asking for, cheapest first:", planned.explanation.ask),
+    for title, findings in (
+        ("What binds:", found.binds),
+        ("What would change the decision:", found.thresholds),
+        ("Worth asking for, cheapest first:", found.ask),
     ):
-        blocks += _listed(title, lines(found, planned.loaded.grant.currency.in_prose), width)
-    rules = grant.institution
-    blocks.append(
-        fill(
-            f"Rules: {rules.name}. Prices {grant.prices}, {grant.evidence} evidence. {ways.report}",
-            width,
-        )
-    )
+        blocks += _listed(title, lines(findings, grant.currency.in_prose), width)
+    rules = f"Rules: {grant.institution.name}. Prices {grant.prices}, {grant.evidence} evidence."
+    blocks.append(fill(f"{rules} The report has every source.", width))
     return "\n\n".join(blocks)
 
 
@@ -168,26 +135,16 @@ def _alternatives(planned: Planned, width: int) -> list[str]:
             row["cost"] = written_cost(loaded, each.plan.cost_cents)
             row |= {"runs": str(each.plan.runs), "done by": short_day(over)}
         rows.append(row | {"note": note_of(loaded, planned.plan, each) or "-"})
-    if not rows:
-        return []
-    room = max(_room(rows, "instead", width), 20)
-    for row in rows:
-        row["instead"] = cut(row["instead"], room)
-    return [to_table(rows, list(rows[0]), frozenset({"cost", "runs"}))]
-
-
-def _room(rows: list[dict[str, str]], column: str, width: int) -> int:
-    """What the other columns leave of a line for one."""
-    others = [name for name in rows[0] if name != column]
-    return width - sum(2 + max(len(name), *(len(row[name]) for row in rows)) for name in others)
+    right = frozenset({"cost", "runs"})
+    return [to_table(rows, list(rows[0]), right, width=width)] if rows else []
 
 
 def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     """The purchases, rentals and payments of a plan, as wide as the terminal."""
     rows = _rows(loaded, plan)
-    if not rows:
-        return "Nothing can be done."
-    room, lines = max(_room(rows, "what", width), 20), []
+    others = [max(len(name), *(len(row[name]) for row in rows)) for name in COLUMNS]
+    others[COLUMNS.index("what")] = 0
+    room, lines = max(width - sum(others) - 2 * (len(COLUMNS) - 1), 20), []
     for row in rows:
         first, *rest = fill(row["what"], room).split("\n")
         lines.append({**row, "what": first})
@@ -270,13 +227,6 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         overhead = loaded.grant.charges_overhead and rules.electricity_in_base
         add("pay", f"electricity{', with overhead' if overhead else ''}", "-", paid[""])
     return rows
-
-
-def _with_way_out(found: Finding, ways: Ways) -> Finding:
-    """What was not tried says how it is."""
-    if found == REST_UNTRIED or str(found.words[-1]).endswith(NOT_TRIED):
-        return replace(found, words=(*found.words, f": {ways.more_time}"))
-    return replace(found, words=(*found.words, f": {ways.try_all}")) if found == UNTRIED else found
 
 
 def progress_text(at: Progress, currency: Currency) -> str:

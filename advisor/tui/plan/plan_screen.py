@@ -308,13 +308,13 @@ ask before you submit and what else would do.
 
     def _show(self) -> None:
         """Show the plan that was made, or why there is none."""
-        from advisor.answers.plan.plan_text import BY_KEYS, no_plan_text, plan_text
+        from advisor.answers.plan.plan_text import no_plan_text, plan_text
 
         found = self._planned
         if found is not None and found.plan is None:
-            self._answer(lambda width: no_plan_text(found, ways=BY_KEYS))
+            self._answer(lambda width: no_plan_text(found))
         elif found is not None:
-            self._answer(lambda width: plan_text(found, width, BY_KEYS))
+            self._answer(lambda width: plan_text(found, width))
 
     # Fields
 
