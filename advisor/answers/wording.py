@@ -13,11 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
 
-from advisor.costs.amount_words import (
-    age_words,
-    days_rounded,
-    usd_exact,
-)
+from advisor.costs.amount_words import age_words, days_rounded, usd_exact
 from advisor.costs.cost_of_owning import CostTerms
 from advisor.costs.price_book import quote_marks
 from advisor.costs.rental import BreakEven
@@ -37,30 +33,18 @@ RULE_WORDS = {
 }
 RULE_CHOICES = {"days": "fastest", "cost": "cheapest", "experiment-cost": "per run"}
 """The same where somebody chooses one."""
-REASONS_SHORT = {
+REASON_WORDS = {
     "over-budget": "over budget",
     "too-slow": "too slow",
-    "does-not-fit": "does not fit",
-    "implausible-time": "implausible",
+    "does-not-fit": "too little memory",
+    "implausible-time": "impossible time",
+    "no-time": "without a time",
+    "no-price": "without a price",
     "cannot-be-built": "cannot be built",
-    "no-time": "not measured",
-    "no-price": "no price",
     "fit-not-known": "fit not known",
     "old-price": "old price",
 }
-"""Why a build is left out, in a few words."""
-REASONS_COUNTED = {
-    "over-budget": "over budget",
-    "too-slow": "too slow",
-    "does-not-fit": "with too little memory",
-    "implausible-time": "with an impossible time",
-    "no-time": "without a time",
-    "no-price": "without a price",
-    "cannot-be-built": "that cannot be built",
-    "fit-not-known": "not known to fit together",
-    "old-price": "with old prices",
-}
-"""The same after a number of builds."""
+"""Why a build is left out, in a few words, alone or after a number of builds."""
 KIND_WORDS = {
     "reseller-quote": "reseller's quote",
     "education": "university price",
@@ -102,13 +86,11 @@ OUTLET, OUTLET_EU = Supply(120, 15), Supply(230, 16)
 def count_words(ranked: int, builds: int, left_out: Mapping[Reason, int]) -> str:
     """One total for one question, on every surface: what is ranked and what is left out add up.
 
-    ``23 of 1,677 builds fit; left out are 23 over budget, 1,631 that cannot be built.``
+    ``23 of 1,677 builds fit; left out: 23 over budget, 1,631 cannot be built.``
     """
+    counted = ", ".join(f"{n:,} {REASON_WORDS[reason]}" for reason, n in left_out.items())
     text = f"{ranked:,} of {builds:,} builds fit"
-    if left_out:
-        counted = (f"{n:,} {REASONS_COUNTED[reason]}" for reason, n in left_out.items())
-        text += f"; left out are {', '.join(counted)}"
-    return f"{text}."
+    return f"{text}; left out: {counted}." if counted else f"{text}."
 
 
 ATTENTIONS = {
@@ -122,30 +104,24 @@ def settings_words(settings: Settings | None) -> str:
     """Settings in the field's terms, as one short line."""
     if settings is None:
         return "settings not recorded"
-    words = ["free lunch" if settings.free_lunch else "naive"]
-    if settings.activation_checkpointing:
-        words.append("activation checkpointing")
-    if settings.sharding:
-        words.append(settings.sharding)
-    if settings.offloading:
-        words.append("offloading")
-    if settings.compilation == "regional":
-        words.append("layers compiled one by one")
-    if settings.loss == "fused":
-        words.append("fused loss")
-    if settings.attention is not None:
-        words.append(ATTENTIONS[settings.attention])
-    if settings.weights == "half":
-        words.append("half-precision weights")
-    if settings.matmul == "fp8":
-        words.append("fp8 products, which change the training")
-    if settings.states == "half":
-        words.append("half-precision optimiser states, which change the training")
-    if settings.micro_batch_size is not None:
-        words.append(f"micro-batch {settings.micro_batch_size}")
-    if settings.gradient_accumulation_steps is not None:
-        words.append(f"accumulation {settings.gradient_accumulation_steps}")
-    return ", ".join(words)
+    batch, passes = settings.micro_batch_size, settings.gradient_accumulation_steps
+    words = (
+        "free lunch" if settings.free_lunch else "naive",
+        "activation checkpointing" if settings.activation_checkpointing else None,
+        settings.sharding,
+        "offloading" if settings.offloading else None,
+        "layers compiled one by one" if settings.compilation == "regional" else None,
+        "fused loss" if settings.loss == "fused" else None,
+        None if settings.attention is None else ATTENTIONS[settings.attention],
+        "half-precision weights" if settings.weights == "half" else None,
+        "fp8 products, which change the training" if settings.matmul == "fp8" else None,
+        "half-precision optimiser states, which change the training"
+        if settings.states == "half"
+        else None,
+        None if batch is None else f"micro-batch {batch}",
+        None if passes is None else f"accumulation {passes}",
+    )
+    return ", ".join(filter(None, words))
 
 
 def trust_words(time: TrainingTime) -> str:
@@ -324,19 +300,19 @@ def age_short(row: RankedRow, today: date) -> str:
     seller's options, and no total was quoted), ``owned``;
     ``own 12 d`` where one of them is the user's own quote.
     """
-    kinds = {row.gpu_quote.kind, row.host_quote.kind}
-    for kind, words in (("secondary", "told"), ("used", "used")):
-        if kind in kinds:
-            mine = [q for q in (row.gpu_quote, row.host_quote) if is_own_price(q)]
-            return f"own {words}" if mine else words
+    quotes = (row.gpu_quote, row.host_quote)
+    kinds = {quote.kind for quote in quotes}
     if kinds == {"owned"}:
         return "owned"
+    own = "own " if any(map(is_own_price, quotes)) else ""
+    for kind, words in (("secondary", "told"), ("used", "used")):
+        if kind in kinds:
+            return own + words
     if is_unquoted(row.build, row.host_quote):
-        return "own sum" if is_own_price(row.host_quote) else "sum"
-    own = "own " if any(map(is_own_price, (row.gpu_quote, row.host_quote))) else ""
-    days = (today - price_day(row)).days
+        return f"{own}sum"
+    days = max((today - price_day(row)).days, 0)
     if days < 60:
-        return f"{own}{max(days, 0)} d"
+        return f"{own}{days} d"
     return f"{own}{days // 30} mo" if days < 730 else f"{own}{days / 365:.1f} y"
 
 

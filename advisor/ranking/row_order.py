@@ -280,10 +280,6 @@ class Ranking:
             return None
         return chance_within(limit, candidates.days[i], *candidates.interval(i))
 
-    def row(self, position: int) -> RankedRow:
-        """The build at ``position`` of `order` in full."""
-        return self.machine(self.order[position])
-
     def lead(self, row: int) -> RankedRow:
         """The build that a row of the table is shown with, in full."""
         return self.machine(self.table[row][0])
@@ -291,25 +287,28 @@ class Ranking:
     def machine(self, i: int) -> RankedRow:
         """A ranked build in full."""
         candidates, (place, row) = self.candidates, self.places[i]
-        time, gpu_quote, host_quote = (
+        time, gpu, host = (
             candidates.times[i],
             candidates.gpu_quotes[i],
             candidates.host_quotes[i],
         )
-        assert time is not None and time.chosen is not None  # _gap keeps the others out
-        assert gpu_quote is not None and host_quote is not None
-        cents_low, _, cents_high = candidates.cents_today(i)
+        assert time and time.chosen and gpu and host  # _gap keeps the others out
         low, high = candidates.interval(i)
+        cents_low, _, cents_high = candidates.cents_today(i)
+        usd, usd_low, usd_high = (
+            (Decimal(cents) / 100).quantize(CENT)
+            for cents in (candidates.cents[i], cents_low, cents_high)
+        )
         return RankedRow(
             rank=place + 1,
             group=row + 1,
             build=candidates.builds[i],
-            gpu_quote=gpu_quote,
-            host_quote=host_quote,
+            gpu_quote=gpu,
+            host_quote=host,
             time=time.chosen,
-            overall_cost_usd=(Decimal(candidates.cents[i]) / 100).quantize(CENT),
-            price_low_usd=(Decimal(cents_low) / 100).quantize(CENT),
-            price_high_usd=(Decimal(cents_high) / 100).quantize(CENT),
+            overall_cost_usd=usd,
+            price_low_usd=usd_low,
+            price_high_usd=usd_high,
             training_days=candidates.days[i],
             training_days_low=low,
             training_days_high=high,
@@ -324,50 +323,35 @@ class Ranking:
         """The ranked builds in full, row by row."""
         return [self.machine(i) for i in self.order]
 
-    def leads(self, limit: int | None = None) -> list[RankedRow]:
-        """The rows of the table, best first; at most ``limit`` of them."""
-        return [self.machine(row[0]) for row in self.table[:limit]]
-
     def excluded_row(self, position: int) -> ExcludedRow:
         """The left-out build at ``position`` of `excluded_order`, in full."""
         i, reason = self.excluded_order[position]
-        candidates = self.candidates
-        time = candidates.times[i]
-        chosen = time.chosen if time is not None else None
-        return ExcludedRow(
-            build=candidates.builds[i],
-            reason=reason,
-            detail=exclusion_text(candidates, i, reason, self.question),
-            overall_cost_usd=candidates.cost_usd(i),
-            training_days=chosen.training_days if chosen is not None else None,
-            time=chosen,
-        )
+        time = self.candidates.times[i]
+        detail = exclusion_text(self.candidates, i, reason, self.question)
+        return self._excluded(i, reason, detail, None if time is None else time.chosen)
+
+    def _excluded(
+        self, i: int, reason: Reason, detail: str, time: TrainingTime | None
+    ) -> ExcludedRow:
+        days = None if time is None else time.training_days
+        cost = self.candidates.cost_usd(i)
+        return ExcludedRow(self.candidates.builds[i], reason, detail, cost, days, time)
 
     @cached_property
     def refused(self) -> list[ExcludedRow]:
         """Published times that are impossible, where a prediction stands in their place."""
         found = []
-        for i, time in enumerate(self.candidates.times):
-            published = time.published if time is not None else None
-            if (
-                time is None
-                or published is None
-                or published.verdict != "implausible"
-                or time.chosen is None
-                or time.chosen.basis != "predicted"
-            ):
+        for i, best in enumerate(self.candidates.times):
+            wrong, chosen = (None, None) if best is None else (best.published, best.chosen)
+            if wrong is None or wrong.verdict != "implausible":
                 continue
-            found.append(
-                ExcludedRow(
-                    build=self.candidates.builds[i],
-                    reason="implausible-time",
-                    detail=f"the published {days_exact(published.training_days or 0.0)} days "
-                    f"{published.verdict_reason}; a prediction stands in its place",
-                    overall_cost_usd=self.candidates.cost_usd(i),
-                    training_days=published.training_days,
-                    time=published,
+            if chosen is not None and chosen.basis == "predicted":
+                days = days_exact(wrong.training_days or 0.0)
+                detail = (
+                    f"the published {days} days {wrong.verdict_reason}; a prediction stands in "
                 )
-            )
+                detail += "its place"
+                found.append(self._excluded(i, "implausible-time", detail, wrong))
         return found
 
     def excluded(self) -> list[ExcludedRow]:

@@ -7,7 +7,7 @@ Both work on a reader that the store opened for a moment and closes again.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey
 
 
-class FineTuner(Protocol):
-    """Counts a model that is fine-tuned (`advisor.store.asked_times`)."""
-
-    def __call__(self, model: Model, tuning: FineTuning) -> Model: ...
+FineTuner = Callable[[Model, FineTuning], Model]
+"""Counts a model that is fine-tuned (`advisor.store.asked_times`)."""
 
 
 class Evidence(Protocol):

@@ -287,39 +287,26 @@ def under_limit(best: BestTime, limit: PowerLimit) -> BestTime:
 
 
 def _slowed(time: TrainingTime, limit: PowerLimit) -> TrainingTime:
-    days = time.training_days
+    days, changes = time.training_days, dict[str, float | None]()
     if days is None:
         return time
-    low, high = time.training_days_low, time.training_days_high
-    return _changed(
-        time,
-        training_days=days / limit.middle,
-        training_days_low=(days if low is None else low) / limit.fastest,
-        training_days_high=(days if high is None else high) / limit.slowest,
-        paper_settings_days=_over(time.paper_settings_days, limit.middle),
-        paper_settings_days_low=_over(time.paper_settings_days_low, limit.fastest),
-        paper_settings_days_high=_over(time.paper_settings_days_high, limit.slowest),
-        other_software_days=_over(time.other_software_days, limit.middle),
-        other_software_days_low=_over(time.other_software_days_low, limit.fastest),
-        other_software_days_high=_over(time.other_software_days_high, limit.slowest),
-        implied_mfu=_times(time.implied_mfu, limit.middle),
-        implied_mfu_printed=_times(time.implied_mfu_printed, limit.middle),
-        measured_otherwise_days=None,
-    )
+    for name in ("training_days", "paper_settings_days", "other_software_days"):
+        usual = days if name == "training_days" else None
+        ends = (("", limit.middle), ("_low", limit.fastest), ("_high", limit.slowest))
+        for end, share in ends:
+            value = getattr(time, name + end)
+            value = usual if value is None else value
+            changes[name + end] = None if value is None else value / share
+    for name in ("implied_mfu", "implied_mfu_printed"):
+        value = getattr(time, name)
+        changes[name] = None if value is None else value * limit.middle
+    return _changed(time, **changes, measured_otherwise_days=None)
 
 
 def _changed(time: TrainingTime, **changes: Any) -> TrainingTime:
     """As `replace`, of a row of the store, too."""
     values = {field.name: getattr(time, field.name) for field in fields(TrainingTime)}
     return TrainingTime(**(values | changes))
-
-
-def _over(days: float | None, share: float) -> float | None:
-    return None if days is None else days / share
-
-
-def _times(share: float | None, factor: float) -> float | None:
-    return None if share is None else share * factor
 
 
 def is_uneven(model: Model, gpu_count: int) -> bool:

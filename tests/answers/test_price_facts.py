@@ -28,7 +28,7 @@ def ranking(path: Path) -> Ranking:
 
 
 def test_a_newer_quote_of_the_same_machine_is_told_with_the_reason(own_store: Path) -> None:
-    first = ranking(own_store).row(0)
+    first = ranking(own_store).lead(0)
     host = first.build.host
     newer = make_quote(
         "server", host.host_id, "999000", kind="secondary", origin="local", vendor="a friend",

@@ -171,7 +171,7 @@ def test_a_day_with_prices_of_no_machine_asks_for_a_later_one(
     asked = ["rank", "--model", "pythia-1b", "--budget", "40k", "--prices", "2019-01-01"]
     assert main([*asked, "--store", str(store_path)]) == 1
     said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("No machine can be ranked for Pythia 1B: left out are ")
+    assert said.startswith("No machine can be ranked for Pythia 1B: ")
     assert " without a price, " in said
     assert "with the prices of today advisor rank --model pythia-1b --budget 40000" in said
     assert "prices add" not in said

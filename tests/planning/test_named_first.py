@@ -62,7 +62,7 @@ def test_a_plan_and_a_ranking_by_cost_buy_of_one_seller(
         )
     budget = Decimal(total.strip("$").replace(",", ""))
     ranking = rank(candidates, Question(budget_usd=budget, max_days=100, rule="cost"))
-    assert ranking.row(0).build.host.host_id == machine
+    assert ranking.lead(0).build.host.host_id == machine
 
 
 def test_sums_stand_behind_what_is_hardly_dearer_and_does_the_same(

@@ -90,7 +90,7 @@ def test_a_ranking_offers_two_machines_only_where_a_network_is_named(store_path:
         assert not build.host_owned
         assert not build.gpus_owned
     cheap = rank(joined, Question(rule="days"))
-    row = cheap.row(next(n for n, i in enumerate(cheap.order) if i in pairs))
+    row = cheap.machine(next(i for i in cheap.order if i in pairs))
     assert row.time.basis == "predicted"
 
 

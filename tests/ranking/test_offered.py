@@ -121,7 +121,7 @@ def test_a_machine_at_less_than_its_cards_cost_since_is_not_for_sale(
         "server", "whole", "2000", quoted_on=YOUNG - timedelta(days=1), origin=origin
     )
     found = candidates(asked, before, hosts=(WHOLE,))
-    row = rank(found, Question()).row(0)
+    row = rank(found, Question()).lead(0)
     assert row.build.host.host_id == first
     place = next(i for i, build in enumerate(found.builds) if build.host.host_id == "whole")
     assert found.overtaken[place] == (first == "host-1")

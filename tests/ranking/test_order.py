@@ -85,7 +85,7 @@ def check_rows(ranking: Ranking) -> None:
                 beaten = days[j] <= days[i] and cents[j] <= cents[i]
                 equal = (days[j], cents[j]) == (days[i], cents[i])
                 assert equal or offered[i] != offered[j] or not beaten
-    rows = ranking.leads()[: ranking.sold_rows or None]
+    rows = [ranking.lead(n) for n in range(ranking.sold_rows or len(ranking.table))]
     groups = [list(group) for _, group in groupby(rows, key=lambda row: row.tied_with)]
     assert [group[0].group for group in groups] == [group[0].tied_with for group in groups]
     bests = []
@@ -129,7 +129,7 @@ def test_every_surface_has_the_same_first_row(
     if not ranking.table:
         assert said.first is None and not exported["ranked"]
         return
-    i, row = ranking.order[0], ranking.row(0)
+    i, row = ranking.order[0], ranking.lead(0)
     gpus, price = gpus_words(row.build), usd_rounded(row.overall_cost_usd)
     assert gpus in said.sentence and price in said.sentence
     head, first, *_ = table_lines(ranking, range(len(ranking.table)), 100)

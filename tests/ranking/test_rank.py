@@ -99,7 +99,7 @@ def test_a_higher_price_never_improves_a_rank(price: int, rise: int, rule: str) 
 
     def position(prices: dict[str, str]) -> int:
         answer = rank(make_candidates(times, prices), Question(rule=rule))
-        return next(row.group for row in answer.leads() if row.build.gpu.gpu_id == "a")
+        return next(row.group for row in answer.rows() if row.build.gpu.gpu_id == "a")
 
     assert position(dear) >= position(cheap)
 

@@ -59,8 +59,9 @@ class TestAnswer:
             if "60 d?" in titles:
                 at = titles.index("60 d?")
                 assert all(row[at].endswith("%") for row in rows(pilot))
-            for row, ranked in zip(rows(pilot), answer.ranking.leads(), strict=True):
-                assert row[2].startswith("≈") == (ranked.time.basis == "predicted")
+            for row, (first, *_) in zip(rows(pilot), answer.ranking.table, strict=True):
+                time = answer.ranking.machine(first).time
+                assert row[2].startswith("≈") == (time.basis == "predicted")
 
     @pytest.mark.parametrize("size", [NARROW, WIDE])
     async def test_a_short_training_has_its_times_in_hours_or_minutes(
@@ -220,7 +221,7 @@ class TestLeftOut:
             screen = pilot.app.screen
             assert isinstance(screen, ExcludedScreen)
             await pilot.press("slash")
-            await paste(pilot, "implausible 8")
+            await paste(pilot, "impossible 8")
             table = screen.query_one(FilterTable)
             names = [table.table.source.cells(i)[0] for i in range(len(table.table.source))]
             assert names[0].startswith("8 × RTX 3090")
@@ -229,7 +230,7 @@ class TestLeftOut:
             assert isinstance(pilot.app.screen, RecordScreen)
             from advisor.tui.widgets.lines import LinesView
 
-            assert "left out: implausible" in page(pilot.app.screen.query_one(LinesView))
+            assert "left out: impossible time" in page(pilot.app.screen.query_one(LinesView))
             await pilot.press("escape", "slash", "escape")
             assert table.filter.value == ""
             await pilot.press("escape", "escape")

@@ -24,7 +24,7 @@ from advisor.answers.measure_commands import bench_command, gpus_of, keep_comman
 from advisor.answers.wording import (
     KIND_WORDS,
     OUTLET,
-    REASONS_SHORT,
+    REASON_WORDS,
     RULE_WORDS,
     counted_days,
     estimate_mark,
@@ -91,7 +91,7 @@ def _why(one: OneBuild) -> Lines:
     row, ranking = one.row, one.ranking
     if row is None:
         assert one.left_out is not None
-        reason = f"{REASONS_SHORT[one.left_out.reason]}; {one.left_out.detail}"
+        reason = f"{REASON_WORDS[one.left_out.reason]}; {one.left_out.detail}"
         yield Said(f"left out: {reason}", True)
         return
     words = [f"row {row.group}, {RULE_WORDS[ranking.question.rule]}"]

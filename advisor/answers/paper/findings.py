@@ -17,11 +17,8 @@ from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader
 from advisor.tables.plain_values import fill
-from price_catalog.model import Gpu
 
 PAPER_SOURCES = frozenset({"paper-table1", "paper-table4", "paper-figure6"})
-_PAPER_H100_PEAK = "h100-pcie-80gb"
-"""Figure 9b gives the H100 the PCIe card's peak, though the cluster held SXM parts."""
 
 Cell = tuple[str, str, int]
 Cells = dict[Cell, TrainingTime]
@@ -46,59 +43,57 @@ def find(reader: Reader) -> list[Finding]:
     )
     return [
         *_pythia(naive, optimal),
-        *_analytic_optimism(reader, naive),
+        _analytic_optimism(reader, naive),
         *_memory_saving(),
-        *_compute_saved(times, optimal, {m.recipe_id: m.name for m in reader.models()}),
+        _compute_saved(times, optimal, {m.recipe_id: m.name for m in reader.models()}),
         *_machines(reader),
-        *_owning_against_renting(reader),
         _audited([time for time in optimal.values() if time.status == "ok"]),
     ]
 
 
-def _is_pythia(cell: Cell) -> bool:
-    return cell[0].startswith("pythia-")
+def _pythias(cells: Cells) -> dict[Cell, TrainingTime]:
+    """The cells of the Pythia models that fit."""
+    fits = ((cell, time) for cell, time in cells.items() if cell[0].startswith("pythia-"))
+    return {cell: time for cell, time in fits if time.status == "ok"}
 
 
-def _days(time: TrainingTime | None) -> float | None:
-    return time.training_days if time is not None and time.status == "ok" else None
+def _mean_ratio(slow: Cells, fast: Cells, over: str, under: str) -> float:
+    """The mean of one field of the slow times over one of the fast ones, cell by cell."""
+    pairs = [(slow[cell], fast[cell]) for cell in slow if cell in fast]
+    return fmean(getattr(one, over) / getattr(other, under) for one, other in pairs)
 
 
 def _pythia(naive: Cells, optimal: Cells) -> list[Finding]:
     """How much faster the optimal settings are, and what does not fit with either."""
-    pairs = [
-        (naive[cell], optimal[cell])
-        for cell in filter(_is_pythia, naive)
-        if _days(naive[cell]) and _days(optimal.get(cell))
-    ]
+    slow, fast = _pythias(naive), _pythias(optimal)
     mean, least, most = (
-        fmean((getattr(slow, a) or 0) / (getattr(fast, b) or 1) for slow, fast in pairs)
-        for a, b in (
+        _mean_ratio(slow, fast, over, under)
+        for over, under in (
             ("training_days", "training_days"),
             ("training_days_low", "training_days_high"),
             ("training_days_high", "training_days_low"),
         )
     )
     cell = ("pythia-1b", "a100-sxm4-80gb", 4)
-    slow, fast = _days(naive[cell]), _days(optimal[cell])
-    assert slow and fast
+    one, other = (cells[cell].training_days or 0.0 for cells in (slow, fast))
     found = [
         Finding(
             "mean speed-up of optimal over naive settings, Pythia",
             f"{mean:.1f}x",
             "4.3x",
-            f"mean of naive / optimal days over the {len(pairs)} cells where naive fits; the days "
-            f"are printed whole, which allows {least:.1f}x to {most:.1f}x",
+            f"mean of naive / optimal days over the {len(slow.keys() & fast.keys())} cells where "
+            f"naive fits; the days are printed whole, which allows {least:.1f}x to {most:.1f}x",
         ),
         Finding(
             "Pythia 1B on 4 x A100: days with naive and with optimal settings",
-            f"{days_exact(slow)} and {days_exact(fast)}",
+            f"{days_exact(one)} and {days_exact(other)}",
             "41 and 18",
-            f"{fast * 4:.0f} GPU-days where the original took 192 (64 GPUs for 3 days)",
+            f"{other * 4:.0f} GPU-days where the original took 192 (64 GPUs for 3 days)",
         ),
     ]
-    for cells, method, says in ((naive, "naive", "9 of 20"), (optimal, "optimal", "0 of 20")):
-        asked = {cell[:2] for cell in cells if _is_pythia(cell)}
-        feasible = {c[:2] for c in cells if _is_pythia(c) and c[2] > 1 and _days(cells[c])}
+    asked = {cell[:2] for cell in optimal if cell[0].startswith("pythia-")}
+    for cells, method, says in ((slow, "naive", "9 of 20"), (fast, "optimal", "0 of 20")):
+        feasible = {cell[:2] for cell in cells if cell[2] > 1}
         found.append(
             Finding(
                 f"Pythia on more than one GPU: infeasible with {method} settings",
@@ -110,57 +105,40 @@ def _pythia(naive: Cells, optimal: Cells) -> list[Finding]:
     return found
 
 
-def _analytic_optimism(reader: Reader, naive: Cells) -> list[Finding]:
+def _analytic_optimism(reader: Reader, naive: Cells) -> Finding:
     gpus = {gpu.gpu_id: gpu for gpu in reader.gpus()}
     models = {model.recipe_id: model for model in reader.models()}
-
-    def optimism(peaks: dict[str, Gpu]) -> str:
-        ratios = []
-        for cell in filter(_is_pythia, naive):
-            days, model = _days(naive[cell]), models[cell[0]]
-            peak = dense_peak(peaks[cell[1]], model.precision, naive=True).tflops
-            if days and peak:
-                rate = cell[2] * peak * 1e12 * SECONDS_PER_DAY
-                ratios.append(days * rate / model.flops_full)
-        return f"{fmean(ratios):.1f}x"
-
-    return [
-        Finding(
-            "the analytic estimate is optimistic, against naive settings, Pythia",
-            optimism(gpus),
-            "6x",
-            "mean of naive days x dense peak / FLOPs (attention counted in full), "
-            "with the SXM peak of the H100 that was measured",
-        ),
-        Finding(
-            "the same with the H100's PCIe peak, as Figure 9b has it",
-            optimism({**gpus, "h100-sxm5-80gb": gpus[_PAPER_H100_PEAK]}),
-            "6x",
-            "the same mean",
-        ),
-    ]
+    ratios = []
+    for (recipe_id, gpu_id, count), time in _pythias(naive).items():
+        model = models[recipe_id]
+        peak = dense_peak(gpus[gpu_id], model.precision, naive=True).tflops
+        if peak and time.training_days:
+            rate = count * peak * 1e12 * SECONDS_PER_DAY
+            ratios.append(time.training_days * rate / model.flops_full)
+    return Finding(
+        "the analytic estimate is optimistic, against naive settings, Pythia",
+        f"{fmean(ratios):.1f}x",
+        "6x",
+        "mean of naive days x dense peak / FLOPs (attention counted in full), with the SXM peak of "
+        "the H100 that was measured; Figure 9b has its PCIe peak, which is lower",
+    )
 
 
-def _compute_saved(
-    times: list[TrainingTime], optimal: Cells, names: dict[str, str]
-) -> list[Finding]:
+def _compute_saved(times: list[TrainingTime], optimal: Cells, names: dict[str, str]) -> Finding:
     saved = {}
     for time in times:
-        ours = _days(optimal.get((time.recipe_id, "a100-sxm4-80gb", 8)))
-        if time.method == "original" and time.training_days and ours:
-            saved[names[time.recipe_id]] = time.training_days * time.gpu_count / (ours * 8)
-    if not saved:
-        return []
+        ours = optimal.get((time.recipe_id, "a100-sxm4-80gb", 8))
+        if time.method == "original" and time.training_days and ours and ours.training_days:
+            gpu_days = time.training_days * time.gpu_count
+            saved[names[time.recipe_id]] = gpu_days / (ours.training_days * 8)
     each = ", ".join(f"{model} {ratio:.1f}x" for model, ratio in sorted(saved.items()))
-    return [
-        Finding(
-            "compute saved against the original training (Figure 6)",
-            f"{fmean(saved.values()):.1f}x",
-            "3.0x",
-            f"mean of original GPU-days / GPU-days on 8 A100 over {len(saved)} models, the "
-            f"original devices counted one for one, ViT's TPU cores too: {each}",
-        )
-    ]
+    return Finding(
+        "compute saved against the original training (Figure 6)",
+        f"{fmean(saved.values()):.1f}x",
+        "3.0x",
+        f"mean of original GPU-days / GPU-days on 8 A100 over {len(saved)} models, the original "
+        f"devices counted one for one, ViT's TPU cores too: {each}",
+    )
 
 
 _MACHINES = (
@@ -201,29 +179,6 @@ def _machines(reader: Reader) -> list[Finding]:
             )
         )
     return found
-
-
-def _owning_against_renting(reader: Reader) -> list[Finding]:
-    offers = [
-        rental
-        for rental in reader.rentals(["a100-sxm4-80gb"])
-        if (rental.provider, rental.kind, rental.gpu_count) == ("aws", "reserved", 8)
-        and rental.source_id != "paper-section2"
-    ]
-    if not offers:
-        return []
-    newest = max(offers, key=lambda rental: rental.priced_on)
-    five_years = newest.price_per_hour_usd * 5 * 8760
-    return [
-        Finding(
-            "reserving 8 x A100 80 GB on AWS (p4de.24xlarge) for five years",
-            usd_whole(five_years),
-            "about $650k, and less than $200k to own",
-            f"the reserved rate of {newest.priced_on:%B %Y} x 43,800 hours; the paper's parts "
-            "add up to $162,500",
-            command="advisor prices rent --model pythia-1b --gpu A100 --count 8",
-        )
-    ]
 
 
 def _memory_saving() -> list[Finding]:

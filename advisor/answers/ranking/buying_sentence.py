@@ -20,7 +20,7 @@ from advisor.answers.build_words import (
 )
 from advisor.answers.ranking.question_words import asked_for
 from advisor.answers.wording import (
-    REASONS_COUNTED,
+    REASON_WORDS,
     counted_days,
     days_and_ends,
     keeps_words,
@@ -386,10 +386,10 @@ def _unrankable(candidates: Candidates) -> str:
     gaps = {reason: builds for reason, builds in candidates.gaps.items() if builds}
     if not gaps:
         return f"{start}: none has both a price and a training time."
-    counts = [f"{len(builds):,} {REASONS_COUNTED[reason]}" for reason, builds in gaps.items()]
+    counts = [f"{len(builds):,} {REASON_WORDS[reason]}" for reason, builds in gaps.items()]
     reason = next(iter(gaps))
     # A machine that exists says more than a pairing of cards with a strange chassis.
     first = max(gaps[reason], key=lambda i: candidates.builds[i].host.gpu_id is not None)
     why = exclusion_text(candidates, first, reason, Question()).partition("; add yours")[0]
     named = build_words(candidates.builds[first])
-    return f"{start}: left out are {', '.join(counts)}. {named}: {why.removeprefix(NO_ESTIMATE)}."
+    return f"{start}: {', '.join(counts)}. {named}: {why.removeprefix(NO_ESTIMATE)}."

@@ -13,7 +13,7 @@ from advisor.answers.ranking.buying_sentence import SURE_ENOUGH, Verdict
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
 from advisor.answers.wording import (
-    REASONS_COUNTED,
+    REASON_WORDS,
     chance_words,
     count_words,
     is_own_price,
@@ -68,7 +68,7 @@ def ranking_text(
     for left in answer.excluded():
         by_reason.setdefault(left.reason, []).append(left)
     for reason, some in by_reason.items():
-        title = f"Left out, {len(some):,} {REASONS_COUNTED[reason]}:"
+        title = f"Left out, {len(some):,} {REASON_WORDS[reason]}:"
         blocks += _listed(title, _by_detail(some), width)
     title = "Published times that are impossible:"
     blocks += _listed(title, _by_detail(answer.refused), width)

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.ranking.rank_answer import unit_of
-from advisor.answers.wording import REASONS_SHORT, TimeUnit, estimate_mark
+from advisor.answers.wording import REASON_WORDS, TimeUnit, estimate_mark
 from advisor.costs.amount_words import days_short, usd_whole
 from advisor.ranking.row_order import ExcludedRow, Ranking
 from advisor.tui.pages.bars import DialogKeys
@@ -96,7 +96,7 @@ def excluded_rows(ranking: Ranking, about: Callable[[int], OneBuild]) -> Rows:
         ),
         range(len(order) + len(refused)),
         cells=lambda position: _cells(row(position), name(position), unit),
-        text=lambda at: f"{gpus_words(builds[build_of(at)])} {REASONS_SHORT.get(reason(at), '')}",
+        text=lambda at: f"{gpus_words(builds[build_of(at)])} {REASON_WORDS.get(reason(at), '')}",
         keys={
             "build": by_build,
             "reason": reason,
@@ -121,7 +121,7 @@ def _cells(row: ExcludedRow, name: str, unit: TimeUnit) -> tuple[str, ...]:
         mark = estimate_mark(row.time)
     return (
         name,
-        REASONS_SHORT.get(row.reason, row.reason),
+        REASON_WORDS.get(row.reason, row.reason),
         "no price" if cost is None else usd_whole(cost),
         "no data" if days is None else f"{mark}{days_short(days * unit.a_day)}",
         row.detail,
