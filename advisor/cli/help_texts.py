@@ -36,7 +36,7 @@ GROUPS = {
         "paths": "where the store and your settings lie",
         "rebuild": "build the store from the text tables; your own rows stay",
         "serve": "open the terminal program in a browser (this machine only)",
-        "completion": "complete commands in bash, zsh or fish",
+        "completion": "complete commands in bash or zsh",
     },
 }
 """What each command does; the module advisor.cli.GROUP.NAME_command does it."""

@@ -118,8 +118,6 @@ def _answer(argv: Sequence[str] | None) -> int:
     except Exception as error:
         if os.environ.get("ADVISOR_DEBUG"):
             raise
-        if isinstance(error, OverflowError) and "_PyTime_t" in str(error):
-            return _refuse("the clock of this machine is beyond the year 2262: set it right")
         return _refuse(
             f"a fault of this program ({type(error).__name__}: {str(error)[:200]}): please report "
             "it with the command; with ADVISOR_DEBUG=1 it says where"
@@ -206,7 +204,3 @@ def _open_program(options: argparse.Namespace | None) -> int:
     from advisor.tui.start import run
 
     return run(store_path(options))
-
-
-if __name__ == "__main__":
-    entry()

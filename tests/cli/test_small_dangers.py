@@ -300,17 +300,6 @@ def test_what_a_message_says_to_type_is_safe_to_type(
         assert not (tmp_path / "made").exists()
 
 
-def test_a_clock_that_python_cannot_read_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def late(_: object) -> int:
-        raise OverflowError("timestamp too large to convert to C _PyTime_t")  # after 2262
-
-    monkeypatch.setattr("advisor.cli.main._run", late)
-    assert main(["paths"]) == 2
-    assert "the clock of this machine is beyond the year 2262" in capsys.readouterr().err
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc takes no files, whoever asks")
 def test_a_home_that_may_not_be_written_is_one_line(
     store_path: Path,

@@ -20,33 +20,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file. Raises InputError and StoreError."""
+    from advisor.store.merge.export_rows import checked_lab
+
     if not options.file.endswith(".jsonl"):
         raise InputError(
             f"{shown(options.file)} does not end with .jsonl: write one such as mine.jsonl"
         )
+    lab = None
     if options.share:
-        return _share(options)
-    if options.lab is not None:
+        if options.lab is None:
+            raise InputError(
+                "name your lab, under which others see it: --lab 'NLP lab, University X'"
+            )
+        lab = checked_lab(options.lab)
+    elif options.lab is not None:
         raise InputError("--lab goes with: advisor export --share FILE.jsonl")
-    count, _ = open_store(options).export(Path(options.file))
-    print(f"{options.file}: {count} rows of your own", file=sys.stderr)
-    return ANSWERED
-
-
-def _share(options: argparse.Namespace) -> int:
-    from advisor.store.merge.export_rows import checked_lab
-
-    if options.lab is None:
-        raise InputError("name your lab, under which others see it: --lab 'NLP lab, University X'")
-    lab = checked_lab(options.lab)
     count, left_out = open_store(options).export(Path(options.file), lab)
     stays = f"; {left_out} other records stay here" if left_out else ""
-    if not count:
-        print(
+    if lab is None:
+        said = f"{options.file}: {count} rows of your own"
+    elif count:
+        said = f"{options.file}: {count} times as {lab}{stays}"
+    else:
+        said = (
             "you have no times to share yet: those count that advisor bench has measured on a GPU "
-            f"for a model that ships{stays}",
-            file=sys.stderr,
+            f"for a model that ships{stays}"
         )
-        return NO_ANSWER
-    print(f"{options.file}: {count} times as {lab}{stays}", file=sys.stderr)
-    return ANSWERED
+    print(said, file=sys.stderr)
+    return ANSWERED if count or lab is None else NO_ANSWER

@@ -212,7 +212,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     Ctrl-C keeps the best plan that was found until then.
     """
     from advisor.answers.plan.plan_text import progress_text
-    from advisor.cli.progress_line import progress_line
+    from advisor.cli.progress_line import ProgressLine
     from advisor.planning.grant.read_grant import read_grant
     from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
     from advisor.planning.runs_on_bought_machines import with_terms
@@ -224,7 +224,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     best: Plan | None = None
     explained: Explanation | None = None
     search: Search[Planned] | None = None
-    with progress_line(f"reading {path.name}") as line:
+    with ProgressLine(f"reading {path.name}") as line:
         try:
             loaded = grant_at(
                 open_store(options),

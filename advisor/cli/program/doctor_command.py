@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
+import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import NamedTuple
 
 from advisor.benchmark.measurement_request import BENCH_PACKAGES, KERNEL_PACKAGES
 from advisor.cli.command import ANSWERED, NO_ANSWER, store_path, terminal_width
@@ -20,57 +22,48 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """None of its own."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Look at everything that a question could trip over, and print it."""
-    checks = _examine(options)
-    print(f"{_verdict(checks)}\n")
-    for check in checks:
-        print(check.lines(terminal_width()))
-    return ANSWERED if all(check.ok for check in checks) else NO_ANSWER
-
-
-def _verdict(checks: Sequence[Check]) -> str:
-    """Whether the installation is all right, in one sentence."""
-    broken = [check.what for check in checks if not check.ok]
-    if broken:
-        return f"This installation cannot answer yet: see {' and '.join(broken)}."
-    missing = [check.what for check in checks if check.mended_by]
-    if missing:
-        return f"This installation is all right; it has no {' and no '.join(missing)}."
-    return "This installation is all right."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(NamedTuple):
     """One thing looked at."""
 
     what: str
     found: str
-    ok: bool = True
-    """False only for what stops the program from answering."""
     mended_by: str | None = None
     """How to get what is not there, and only some questions need."""
-
-    def lines(self, width: int) -> str:
-        """As printed; a command stands whole on a line of its own."""
-        said = f"{'ok  ' if self.ok else 'FAIL'}  {self.what}: {self.found}"
-        if self.mended_by is None:
-            return fill(said, width, subsequent_indent=" " * 6, break_long_words=False)
-        where, _, command = self.mended_by.partition(": ")
-        return f"{fill(f'{said}; {where}:', width, subsequent_indent=' ' * 6)}\n      {command}"
+    ok: bool = True
+    """False only for what stops the program from answering."""
 
 
-def _examine(options: argparse.Namespace) -> list[Check]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    return [
-        Check(ok=sys.version_info >= (3, 11), what="Python", found=version),
+def run(options: argparse.Namespace) -> int:
+    """Look at everything that a question could trip over, and print it."""
+    checks = [
+        Check("Python", platform.python_version()),
         _store(options),
         _terminal(),
-        _packages("benchmark packages", BENCH_PACKAGES, "bench"),
-        _packages("fused kernels", KERNEL_PACKAGES, "kernels"),
-        _packages("report packages", REPORT_PACKAGES, "report"),
+        _packages("benchmark packages", BENCH_PACKAGES, "bench", "a benchmark needs"),
+        _packages("fused kernels", KERNEL_PACKAGES, "kernels", "a faster Mamba or attention needs"),
+        _packages("report packages", REPORT_PACKAGES, "report", "the report of a plan needs"),
         _gpus(),
     ]
+    broken = [check.what for check in checks if not check.ok]
+    missing = [check.what for check in checks if check.mended_by]
+    words = "This installation is all right"
+    if broken:
+        words = f"This installation cannot answer yet: see {' and '.join(broken)}"
+    elif missing:
+        words += f"; it has no {' and no '.join(missing)}"
+    print(f"{words}.\n")
+    for check in checks:
+        print(_lines(check, terminal_width()))
+    return NO_ANSWER if broken else ANSWERED
+
+
+def _lines(check: Check, width: int) -> str:
+    """As printed; a command stands whole on a line of its own."""
+    said = f"{'ok  ' if check.ok else 'FAIL'}  {check.what}: {check.found}"
+    if check.mended_by is None:
+        return fill(said, width, subsequent_indent=" " * 6, break_long_words=False)
+    where, _, command = check.mended_by.partition(": ")
+    return f"{fill(f'{said}; {where}:', width, subsequent_indent=' ' * 6)}\n      {command}"
 
 
 def _store(options: argparse.Namespace) -> Check:
@@ -82,42 +75,31 @@ def _store(options: argparse.Namespace) -> Check:
             times = reader.count_times()
         store.check_whole()
     except StoreError as error:
-        return Check(ok=False, what="store", found=str(error))
+        return Check("store", str(error), ok=False)
     writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
     found = f"{path}, {models} models, {times} times, {quotes} quotes"
-    return Check(what="store", found=found + ("" if writable else ", read-only (cannot add rows)"))
+    return Check("store", found + ("" if writable else ", read-only (cannot add rows)"))
 
 
 def _terminal() -> Check:
     try:
         size = os.get_terminal_size(sys.stdout.fileno())
     except (AttributeError, OSError, ValueError):  # no stdout at all; not a terminal; closed
-        return Check(what="terminal", found="none here (output is redirected)")
+        return Check("terminal", "none here (output is redirected)")
     colour = "no colour (NO_COLOR)" if os.environ.get("NO_COLOR") else "colour"
     small = " - the program wants 80x24" if size.columns < 80 or size.lines < 24 else ""
-    return Check(what="terminal", found=f"{size.columns}x{size.lines}, {colour}{small}")
+    return Check("terminal", f"{size.columns}x{size.lines}, {colour}{small}")
 
 
-_WANTED_BY = {
-    "bench": "a benchmark needs",
-    "kernels": "a faster Mamba or attention needs",
-    "report": "the report of a plan needs",
-}
-
-
-def _packages(what: str, names: tuple[str, ...], extra: str) -> Check:
-    from importlib.util import find_spec
-
+def _packages(what: str, names: tuple[str, ...], extra: str, wanted: str) -> Check:
     missing = [name for name in names if find_spec(name) is None]
     if not missing:
-        return Check(what=what, found="all there")
-    found = f"missing {', '.join(missing)} (only {_WANTED_BY[extra]} them)"
-    return Check(what=what, found=found, mended_by=install_words(extra))
+        return Check(what, "all there")
+    found = f"missing {', '.join(missing)} (only {wanted} them)"
+    return Check(what, found, install_words(extra))
 
 
 def _gpus() -> Check:
-    import subprocess
-
     try:
         listed = subprocess.run(
             ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"],
@@ -127,6 +109,6 @@ def _gpus() -> Check:
             check=True,
         ).stdout
     except (OSError, subprocess.SubprocessError):
-        return Check(what="GPUs", found="none seen (nvidia-smi does not answer)")
+        return Check("GPUs", "none seen (nvidia-smi does not answer)")
     gpus = [line.strip() for line in listed.splitlines() if line.strip()]
-    return Check(what="GPUs", found="; ".join(gpus) or "none")
+    return Check("GPUs", "; ".join(gpus) or "none")
