@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -232,11 +233,20 @@ def usual_prices(
     for quote in quotes:
         if quote.kind not in NEVER and quote.quote_id not in corrected:
             asked[item_of(quote)][quote.quote_id] = quote.price_usd
+    # Sorted once an item: a store may hold a quote a day of it.
+    ordered = {item: sorted((usd, each) for each, usd in q.items()) for item, q in asked.items()}
 
     def usual(quote: Quote) -> Decimal | None:
-        mine = (quote.quote_id, quote.corrects)
-        prices = sorted(usd for each, usd in asked[item_of(quote)].items() if each not in mine)
-        return prices[len(prices) // 2] if prices else None
+        item = item_of(quote)
+        prices = ordered.get(item, [])
+        mine = {each for each in (quote.quote_id, quote.corrects) if each in asked[item]}
+        places = sorted(bisect_left(prices, (asked[item][each], each)) for each in mine)
+        if len(places) == len(prices):
+            return None
+        middle = (len(prices) - len(places)) // 2
+        for place in places:
+            middle += place <= middle
+        return prices[middle][0]
 
     return usual
 

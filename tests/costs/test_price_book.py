@@ -14,6 +14,7 @@ from advisor.costs.price_book import (
     is_outlying,
     outlying_quotes,
     quote_marks,
+    usual_prices,
 )
 from advisor.typed_input import PriceRule
 from price_catalog.model import Quote
@@ -206,3 +207,21 @@ def test_a_far_off_price_that_does_not_ship_counts_only_where_no_other_does(orig
         assert chosen(own) == Decimal(usd)
         assert chosen(own, gpu("4899", quoted_on=OLD)) == Decimal(usd)  # nothing else is fresh
     assert chosen(gpu("6000", origin="local", quoted_on=TODAY), *asked) == 6000
+
+
+@given(st.lists(st.tuples(st.integers(1, 4), st.none() | st.integers(0, 6)), max_size=7))
+def test_what_others_ask_is_the_median_without_the_quote_and_what_it_corrects(
+    rows: list[tuple[int, int | None]],
+) -> None:
+    quotes = [
+        make_quote(
+            "gpu", "a", str(usd), quote_id=str(i), corrects=None if of in (None, i) else str(of)
+        )
+        for i, (usd, of) in enumerate(rows)
+    ]
+    corrected = {quote.corrects for quote in quotes}
+    usual = usual_prices(quotes, ())
+    for quote in quotes:
+        passed_over = corrected | {quote.quote_id, quote.corrects}
+        prices = sorted(q.price_usd for q in quotes if q.quote_id not in passed_over)
+        assert usual(quote) == (prices[len(prices) // 2] if prices else None)
