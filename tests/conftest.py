@@ -66,8 +66,10 @@ os.environ["BENCH_RUNNER_LOCKS"] = f"tests-{os.getpid()}"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_jobs_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+def _folders_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Not the user's jobs, and for each worker what is known of stores: others would forget it."""
     os.environ["ADVISOR_JOBS"] = str(tmp_path_factory.mktemp("jobs"))
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(scope="session")
