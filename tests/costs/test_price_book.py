@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.costs.price_book import (
-    STALE_DAYS,
     choose_quotes,
-    is_outlying,
     outlying_quotes,
     quote_marks,
     usual_prices,
@@ -134,31 +132,6 @@ def test_the_chosen_price_is_a_quote_and_lies_in_its_range(rows: list[tuple[int,
     low, high, *_ = book.ranges[key]
     assert low <= book[key].price_usd <= high
     assert choose_quotes(quotes[::-1], "latest", today=TODAY)[key] == book[key]
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 1500), st.sampled_from([1, 90, 100, 101, 150, 350, 400, 5000])),
-        max_size=40,
-    )
-)
-def test_outlying_quotes_are_those_far_from_the_median_of_two_years(
-    found: list[tuple[int, int]],
-) -> None:
-    quotes = [
-        gpu(str(usd), quote_id=str(n), quoted_on=TODAY - timedelta(days=age))
-        for n, (age, usd) in enumerate(found)
-    ]
-    expected = set()
-    for each in quotes:
-        near = sorted(
-            other.price_usd
-            for other in quotes
-            if abs((other.quoted_on - each.quoted_on).days) <= STALE_DAYS
-        )
-        if is_outlying(each.price_usd, near[len(near) // 2], len(near)):
-            expected.add(each.quote_id)
-    assert outlying_quotes(quotes) == expected
 
 
 def test_a_newer_quote_that_does_not_count_is_known() -> None:

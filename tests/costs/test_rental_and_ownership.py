@@ -24,9 +24,7 @@ from advisor.costs.rental import (
     reserved_usd,
 )
 from advisor.store import Store
-from price_catalog.load import load_catalog
 from price_catalog.model import Rental, Source
-from price_catalog.providers import rental_kind
 from tests.store_for_tests import look
 
 DAY = date(2026, 11, 21)
@@ -206,14 +204,6 @@ def test_a_spot_rate_above_on_demand_is_odd() -> None:
     assert [offer.is_odd for offer in rent_offers(rows, "a100", 8, today=DAY)] == [0, 1, 0]
     rows[1] = rental("4", kind="spot")
     assert not any(offer.is_odd for offer in rent_offers(rows, "a100", 8, today=DAY))
-
-
-def test_what_owners_rent_out_is_never_on_demand() -> None:
-    for each in load_catalog().rentals:
-        community = "community" in (each.note or "").lower() or "community" in each.provider
-        assert each.kind == "peer" or not (
-            community or rental_kind(each.provider, "on-demand") == "peer"
-        ), each.rental_id
 
 
 def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: Path) -> None:

@@ -14,7 +14,6 @@ from price_catalog.builds import (
 )
 from price_catalog.load import Catalog
 from price_catalog.model import Gpu, Host
-from price_catalog.power import Supply, supply_obstacle
 
 PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 
@@ -135,29 +134,6 @@ def test_what_no_source_states_is_said_to_be_unknown(catalog: Catalog) -> None:
     assert not_known(card, 2, tight) == ("processor power",)
     assert not_known(card, 2, replace(tight, base_w=90.0)) == ()
     assert not_known(gpu(catalog, "h100-sxm5-80gb"), 8, host(catalog, "dgx-h100")) == ()
-
-
-@pytest.mark.parametrize(
-    ("supply", "carried"),
-    [(Supply(120, 15), 1), (Supply(120, 20), 2), (Supply(208, 30), 4), (Supply(230, 63), 8)],
-)
-def test_a_circuit_carries_four_fifths_of_its_breaker(
-    catalog: Catalog, supply: Supply, carried: int
-) -> None:
-    builds = [
-        build
-        for build in enumerate_builds(catalog.gpus, catalog.hosts, checked=False)
-        if build.gpu.gpu_id == "rtx-pro-6000-blackwell-ws" and build.host.host_id in PAPER_HOSTS
-    ]
-    found = {build.gpu_count: supply_obstacle(build, supply) for build in builds}
-    # 1: 858 W, 2: 1,646 W, 4: 4,484 W (its processors estimated), 8: 6,845 W at the wall.
-    assert {count for count, reason in found.items() if reason is None} == {
-        count for count in (1, 2, 4, 8) if count <= carried
-    }
-    assert all(
-        reason is None or f"{supply.volts} V and {supply.breaker_a} A" in reason
-        for reason in found.values()
-    )
 
 
 def test_owned_gpus_stay_where_they_are_and_count_towards_larger_machines(
