@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
@@ -128,23 +129,22 @@ def read_records(
     record: Callable[..., R],
     readers: Mapping[str, Reader] = MappingProxyType({}),
     *,
-    columns: Sequence[str] = (),
-    optional: Sequence[str] = (),
     key: str = "",
     seen: dict[str, Row] | None = None,
 ) -> list[R]:
     """A record for each row: a field has a reader, or is read from the column of its name as its
-    annotation says. ``key`` is there once in all tables that share ``seen``.
-
-    The columns are the record's fields unless they are given.
+    annotation says; one that has a default needs no column. ``key`` is there once in all tables
+    that share ``seen``.
     """
     fields = {name: kind for name, kind in _types(record).items() if name not in _NO_COLUMNS}
-    columns = columns or [name for name in fields if name not in optional]
-    known = {
-        name: _reader(kind)
-        for name, kind in fields.items()
-        if name in (*columns, *optional) and name not in readers
+    has_default = {
+        name: given.default is not given.empty
+        for name, given in signature(record).parameters.items()
     }
+    columns = [name for name in fields if not has_default[name]]
+    optional = [name for name in fields if has_default[name]]
+    reads = {name: readers.get(name) or _reader(kind) for name, kind in fields.items()}
+    order = [*readers, *(name for name in reads if name not in readers)]
     seen = {} if seen is None else seen
     records = []
     for row in read_rows(path, columns, optional):
@@ -155,12 +155,12 @@ def read_records(
                 f"{'' if first.path == path else first.path.name + ' '}line {first.line}; "
                 "keep one of them",
             )
-        values = {name: read(row, name) for name, read in (*readers.items(), *known.items())}
-        records.append(record(**values))
+        said = (name for name in order if row.cells[name] or not has_default[name])
+        records.append(record(**{name: reads[name](row, name) for name in said}))
     return records
 
 
-_NO_COLUMNS = ("origin", "return")
+_NO_COLUMNS = ("origin", "parts", "return")
 
 
 def read_rows(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Row]:

@@ -127,6 +127,7 @@ class ExchangeRate(NamedTuple):
     usd_per_unit: Decimal
     on: date
     source: str
+    read_in: str
 
 
 @cache
@@ -134,15 +135,8 @@ def exchange_rates() -> dict[str, ExchangeRate]:
     """The rates that come with the program, by code."""
     from price_catalog.csv_table import RATE, read_records  # late: most type US dollars
 
-    rates = read_records(
-        RATES,
-        ExchangeRate,
-        {
-            "code": lambda row, column: row.text("currency"),
-            "usd_per_unit": lambda row, column: row.needed(column, RATE),
-        },
-        columns=("currency", "usd_per_unit", "on", "source", "read_in"),
-    )
+    in_dollars = {"usd_per_unit": lambda row, column: row.needed(column, RATE)}
+    rates = read_records(RATES, ExchangeRate, in_dollars)
     return {rate.code: rate for rate in rates}
 
 

@@ -44,11 +44,10 @@ from price_catalog.providers import provider_name
 CATALOG_FOLDER = Path(__file__).parent
 
 GPU_COLUMNS = tuple(Gpu.__dataclass_fields__)
-HOST_COLUMNS = ("host_id", "name", "kind", "max_gpus")
-HOST_EXTRA_COLUMNS = tuple(
-    name for name in Host.__dataclass_fields__ if name not in (*HOST_COLUMNS, "parts", "origin")
-)
-_QUOTE_EXTRA_COLUMNS = tuple(name for name in Quote._field_defaults if name != "origin")
+HOST_FACTS = frozenset(Host.__dataclass_fields__) - {
+    *("host_id", "name", "kind", "max_gpus", "gpu_id", "parts", "spec_source", "note", "origin")
+}
+"""What a document may state of a machine."""
 QUOTE_COLUMNS = tuple(name for name in Quote._fields if name not in Quote._field_defaults)
 RENTAL_COLUMNS = tuple(name for name in Rental._fields if name not in ("leaves_out", "origin"))
 
@@ -84,7 +83,6 @@ def _read_catalog(folder: Path) -> Catalog:
         "item_kind": one_of(ITEM_KINDS),
         "kind": one_of([kind for kind in QUOTE_KINDS if kind != "owned"]),
         "source_id": one_of(source_ids),
-        "currency": lambda row, column: row.cells[column] or "USD",
         **_item_readers(gpus, hosts),
     }
     rented: dict[str, Reader] = {
@@ -97,14 +95,10 @@ def _read_catalog(folder: Path) -> Catalog:
     seen: dict[str, Row] = {}
     quotes: list[Quote] = []
     for path in sorted((folder / "quotes").glob("*.csv")):
-        quotes += read_records(
-            path, Quote, quoted, optional=_QUOTE_EXTRA_COLUMNS, key="quote_id", seen=seen
-        )
+        quotes += read_records(path, Quote, quoted, key="quote_id", seen=seen)
     rentals: list[Rental] = []
     for path in sorted((folder / "rentals").glob("*.csv")):
-        rentals += read_records(
-            path, Rental, rented, optional=("leaves_out",), key="rental_id", seen=seen
-        )
+        rentals += read_records(path, Rental, rented, key="rental_id", seen=seen)
     return Catalog(
         sources=tuple(sources),
         gpus=tuple(gpus),
@@ -176,16 +170,9 @@ def _load_hosts(folder: Path, source_ids: frozenset[str], gpu_ids: Collection[st
         "gpu_id": one_of(gpu_ids, needed=False),
         "takes": several_of(TAKES),
         "supported": several_of(gpu_ids),
-        "spec_source": _sourced(HOST_EXTRA_COLUMNS, source_ids, needed=False),
+        "spec_source": _sourced({*HOST_FACTS, "gpu_id"}, source_ids, needed=False),
     }
-    hosts = read_records(
-        folder / "machines.csv",
-        Host,
-        readers,
-        columns=HOST_COLUMNS,
-        optional=HOST_EXTRA_COLUMNS,
-        key="host_id",
-    )
+    hosts = read_records(folder / "machines.csv", Host, readers, key="host_id")
     parts: dict[str, list[Part]] = {host.host_id: [] for host in hosts}
     lines: dict[tuple[str, str, str], int] = {}
 

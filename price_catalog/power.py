@@ -27,13 +27,6 @@ DESKTOP_FANS_W = 36.0
 LEAST_EFFICIENCY = 0.80
 """Of a supply of which no source states a class: what the lowest of 80 PLUS demands at any load
 (source eighty-plus). No class wastes more; what has no class is not sold in such machines."""
-MARGIN_SOURCES = (
-    "memory-and-drive-watts",
-    "server-power-shares",
-    "case-fan-watts",
-    "eighty-plus",
-)
-"""Who states what these five follow."""
 
 
 class Circuit(NamedTuple):

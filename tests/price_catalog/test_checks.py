@@ -7,8 +7,12 @@ from datetime import date
 
 from price_catalog.load import Catalog
 from price_catalog.model import HIGHEST_PRICE_USD, LOWEST_PRICE_USD, Gpu, Host
-from price_catalog.power import MARGIN_SOURCES
 from price_catalog.power_limits import load_points
+
+MARGIN_SOURCES = (
+    *("memory-and-drive-watts", "server-power-shares", "case-fan-watts", "eighty-plus"),
+)
+"""Whom the docstrings of price_catalog/power.py name."""
 
 
 def said(words: str | None) -> set[str]:

@@ -24,11 +24,9 @@ from advisor.costs.price_book import (
 from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
-from price_catalog.load import HOST_EXTRA_COLUMNS
+from price_catalog.load import HOST_FACTS
 from price_catalog.model import Quote
 
-FIGURES = frozenset(HOST_EXTRA_COLUMNS) - {"gpu_id", "spec_source", "note"}
-"""What a document may state of a machine."""
 CONTRADICTING = Decimal("1.5")
 """Two sellers who ask this many times as much as each other for one item contradict each other."""
 WITHIN_DAYS = 90
@@ -113,7 +111,7 @@ def _problems(
         yield "contradicting", low, words, high
     for host in snapshot.hosts:
         asked = book.get(("host" if host.gpu_id is None else "server", host.host_id))
-        described = any(getattr(host, name) not in (None, ()) for name in FIGURES)
+        described = any(getattr(host, name) not in (None, ()) for name in HOST_FACTS)
         if asked is not None and host.origin != "local" and not described:
             yield "undescribed", asked, "", None
 
