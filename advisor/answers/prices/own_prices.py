@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import NamedTuple
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import of_typed_store
@@ -26,17 +25,9 @@ from price_catalog.builds import GPU_COUNTS, enumerate_builds
 from price_catalog.model import Gpu, Host, Quote
 
 
-class MachineChange(NamedTuple):
-    """A machine as it is to be kept."""
-
-    machine: OwnMachine
-    price_changed: bool
-    """Whether its price is new, or says something else than the one that it corrects."""
-
-
 def change_machine(
     cells: Mapping[str, str], snapshot: Snapshot, corrected: Host | None, *, today: date
-) -> MachineChange | list[RowError]:
+) -> OwnMachine | list[RowError]:
     """A new machine, or the ``corrected`` one, from all its cells; or all that is wrong."""
     held = None if corrected is None else own_quote_of(corrected, snapshot)
     before = {} if held is None else quote_cells(held, {})
@@ -61,7 +52,7 @@ def change_machine(
             + ", and add it again"
         )
         return [RowError(row=None, column="gpu", message=message)]
-    return MachineChange(made, changed)
+    return made._replace(price_changed=changed)
 
 
 def cells_of(host: Host, snapshot: Snapshot) -> dict[str, str]:
@@ -118,7 +109,7 @@ def far_words(quote: Quote, snapshot: Snapshot, hosts: Iterable[Host] = ()) -> s
 
 def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:
     """What was kept of a machine, and what becomes of it in a ranking."""
-    host, quote = made
+    host, quote, _ = made
     lines = [
         f"{what}: {host.name}, {usd_as_quoted(quote.price_usd)}, {quote.vendor}, {quote.quoted_on}"
     ]

@@ -160,14 +160,13 @@ def _keep_machine(
     cells: Mapping[str, str], store: Store, snapshot: Snapshot, corrected: Host | None
 ) -> None:
     """Keep a machine with its price, new or ``corrected``. Raises InputError."""
-    change = change_machine(cells, snapshot, corrected, today=date.today())
-    if isinstance(change, list):
-        raise InputError(_joined(change, renames=corrected is not None))
-    made = change.machine
+    made = change_machine(cells, snapshot, corrected, today=date.today())
+    if isinstance(made, list):
+        raise InputError(_joined(made, renames=corrected is not None))
     if corrected is None:
         store.add([OWN], host=[made.host], quote=[made.quote])
     else:
-        store.replace_machine(made.host, made.quote if change.price_changed else None, [OWN])
+        store.replace_machine(made.host, made.quote if made.price_changed else None, [OWN])
     for line in kept_words(made, snapshot.gpus, "kept" if corrected is None else "corrected"):
         print(line, file=sys.stderr)
     tell_doubts([made.quote], snapshot, [made.host])

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.events import DescendantFocus
 
-from advisor.answers.prices.own_prices import MachineChange, change_machine, kept_words
+from advisor.answers.prices.own_prices import change_machine, kept_words
 from advisor.answers.prices.quotes import ledger_items
 from advisor.answers.wording import item_names
 from advisor.costs.amount_words import usd_exact
-from advisor.costs.own_machines import MACHINE_TABLE, own_machine
+from advisor.costs.own_machines import MACHINE_TABLE, OwnMachine, own_machine
 from advisor.costs.own_quotes import OWN, QUOTE_TABLE, make_quote
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.program.keys import QUOTE
@@ -129,12 +129,12 @@ one that ships, and marked *own quote*.
         made = change_machine(
             {**self.values, **texts}, self._snapshot, self._corrected, today=self.app.today
         )
-        if not isinstance(made, MachineChange):
+        if not isinstance(made, OwnMachine):
             problem = min(made, key=lambda problem: problem.column != self.here)
             return Judged(problem.said(self.labels), field=problem.column)
-        (host, quote), price_changed = made
+        host, quote, price_changed = made
         self.kept_name = host.name
-        words = "\n".join(kept_words(made.machine, self._snapshot.gpus, "Kept"))
+        words = "\n".join(kept_words(made, self._snapshot.gpus, "Kept"))
         if self._corrected is None:
             keep = self.writes(lambda store: store.add([OWN], host=[host], quote=[quote]), words)
         else:
