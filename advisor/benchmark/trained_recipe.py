@@ -178,9 +178,6 @@ def _lack(own: OwnModel | None, wanted: str) -> str | None:
             "kept whole)"
         )
     architecture, training = own.recipe.architecture, own.recipe.training
-    if "attn_implementation" in own.recipe.model.arguments:
-        # It may be a kernel on a hub, and a definition from somebody else must fetch nothing.
-        return "names an attn_implementation in its architecture, which support.attention is for"
     length = training.sequence_length
     positions = architecture.longest if architecture is not None else None
     if length and positions and positions < length:

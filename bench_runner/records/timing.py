@@ -18,9 +18,6 @@ from statistics import fmean, median, quantiles
 SECONDS_PER_DAY = 86_400
 SETTLED_WITHIN = 0.02
 """Consecutive steps this close together (relative) count as settled."""
-MOST_OF_PEAK_FP8 = 4
-"""Of the peak of 16 bits: fp8 products have twice the rate, and twice again on cards that add
-slower in full precision."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,7 +73,6 @@ def main(spec_file: Path) -> int:
             from bench_runner.worker.models import hide_kernels
 
             hide_kernels(spec.recipe)
-        from bench_runner.worker.about import about
         from bench_runner.worker.timed_trainer import is_out_of_memory
         from bench_runner.worker.trial_session import Misfit, Session
     except Exception as error:  # a library, or something that it loads, does not go here
@@ -84,7 +83,7 @@ def main(spec_file: Path) -> int:
     session: Session | None = None
     try:
         session = Session(spec, report)
-        report({"event": "about", **about(session)})
+        report({"event": "about", **session.about()})
         size = spec.settings.micro_batch_size or 1
         if spec.climb != "none":
             size = climb(session, report)

@@ -36,14 +36,8 @@ def hide_kernels(recipe: Recipe) -> None:
 
 def missing_kernels(recipe: Recipe) -> list[str]:
     """Fused kernels that this recipe wants and the machine lacks."""
-    missing = []
-    for package in _KERNEL_PACKAGES.get(recipe.family, ()):
-        try:
-            __import__(package)
-        except Exception as error:
-            # A package built for another torch fails in ways of its own; transformers then
-            # falls back in silence, so the record has to say it.
-            missing.append(f"{package} ({type(error).__name__}: {error})")
+    packages = _KERNEL_PACKAGES.get(recipe.family, ())
+    missing = [why for package in packages if (why := _why_not_imported(package)) is not None]
     if recipe.family == "ssm" and not missing:
         from transformers.models.mamba import modeling_mamba
 
@@ -59,6 +53,16 @@ def missing_kernels(recipe: Recipe) -> list[str]:
             if not cells.get("is_new_implementation", True):
                 missing.append(f"{name} (transformers took its own slow path)")
     return missing
+
+
+def _why_not_imported(package: str) -> str | None:
+    """``mamba_ssm (ImportError: ...)``. A package built for another torch fails in ways of its own;
+    transformers then falls back in silence, so the record has to say it."""
+    try:
+        __import__(package)
+    except Exception as error:
+        return f"{package} ({type(error).__name__}: {error})"
+    return None
 
 
 def build_model(recipe: Recipe, attention: str | None, dtype: str = "float32") -> nn.Module:
@@ -137,32 +141,30 @@ class RandomBatches:
         self, recipe: Recipe, samples: int, passes: int, device: torch.device, seed: int
     ) -> None:
         generator = torch.Generator(device=device).manual_seed(seed)
-        training = recipe.training
+        training, architecture = recipe.training, recipe.architecture
         self.micro_batch_size = 1
         self._samples = samples
         self._length = passes
+
+        def drawn(largest: int, *shape: int) -> torch.Tensor:
+            shape = (samples, *shape)
+            return torch.randint(largest, shape, device=device, generator=generator)
+
         self._inputs: dict[str, torch.Tensor]
         if recipe.family in IMAGE_FAMILIES:
             size = training.image_size or 224
-            self._inputs = {
-                "pixel_values": torch.randn(
-                    samples, 3, size, size, device=device, generator=generator
-                ),
-                "labels": torch.randint(
-                    training.classes or 1, (samples,), device=device, generator=generator
-                ),
-            }
-            return
-        if isinstance(recipe.architecture, EncoderDecoder):
-            written = recipe.architecture.written(training.sequence_length or 1)
-            self._inputs = _pairs(recipe, samples, written, device, generator)
+            shape = (samples, 3, size, size)
+            pixels = torch.randn(shape, device=device, generator=generator)
+            self._inputs = {"pixel_values": pixels, "labels": drawn(training.classes or 1)}
             return
         vocabulary = int(_configuration(recipe).vocab_size)
-        shape = (samples, training.sequence_length or 1)
-        tokens = torch.randint(vocabulary, shape, device=device, generator=generator)
-        labels = tokens
-        if recipe.family == "encoder":
-            masked = torch.rand(shape, device=device, generator=generator) < MASKED_SHARE
+        length = training.sequence_length or 1
+        tokens = labels = drawn(vocabulary, length)
+        if isinstance(architecture, EncoderDecoder):
+            # What it has to write; the library shifts it itself.
+            labels = drawn(vocabulary, architecture.written(length))
+        elif recipe.family == "encoder":
+            masked = torch.rand(tokens.shape, device=device, generator=generator) < MASKED_SHARE
             labels = torch.where(masked, tokens, _IGNORED_LABEL)
         self._inputs = {"input_ids": tokens, "labels": labels}
 
@@ -179,18 +181,6 @@ class RandomBatches:
             start += size
 
 
-def _pairs(
-    recipe: Recipe, samples: int, written: int, device: torch.device, generator: torch.Generator
-) -> dict[str, torch.Tensor]:
-    """What an encoder-decoder reads and has to write; the library shifts the latter itself."""
-    vocabulary = int(_configuration(recipe).vocab_size)
-    length = recipe.training.sequence_length or 1
-    return {
-        name: torch.randint(vocabulary, (samples, tokens), device=device, generator=generator)
-        for name, tokens in (("input_ids", length), ("labels", written))
-    }
-
-
 def flash_attention() -> str | None:
     """The fastest FlashAttention of this machine, as Hugging Face names it; None without any.
 
@@ -201,7 +191,7 @@ def flash_attention() -> str | None:
         ("flash_attn_interface", "flash_attention_3", hopper),
         ("flash_attn", "flash_attention_2", True),
     ):
-        if fits and _imports(package):
+        if fits and _why_not_imported(package) is None:
             return name
     return None
 
@@ -231,14 +221,6 @@ def _has_code_for_flash(recipe: Recipe) -> bool:
         return False
     kinds = found if isinstance(found, tuple | list) else (found,)
     return bool(kinds[0]._supports_flash_attn)
-
-
-def _imports(package: str) -> bool:
-    try:
-        __import__(package)
-    except Exception:
-        return False
-    return True
 
 
 def optimizer(recipe: Recipe, device: torch.device) -> tuple[type, dict[str, Any]] | None:

@@ -47,11 +47,7 @@ class Ranks:
 
     def any(self, flag: bool) -> bool:
         """Whether the flag is up on any rank."""
-        if self._group is None:
-            return flag
-        value = torch.tensor([int(flag)])
-        dist.all_reduce(value, op=dist.ReduceOp.MAX, group=self._group)
-        return bool(value.item())
+        return self.largest(float(flag)) > 0
 
     def all(self, flag: bool) -> bool:
         """Whether the flag is up on every rank."""

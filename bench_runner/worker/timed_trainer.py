@@ -47,29 +47,29 @@ class StepEnd(TrainerCallback):  # type: ignore[misc]
         return control
 
 
-class PlainTrainer(Trainer):  # type: ignore[misc]
-    """The Trainer as it is, fed with random batches that lie on the device."""
+class TimedTrainer(Trainer):  # type: ignore[misc]
+    """The Trainer as it is, fed with random batches that lie on the device. It marks where a step
+    begins, has its batches, ends each of its passes, and ends itself."""
 
-    def __init__(self, *, batches: RandomBatches, **keywords: Any) -> None:
+    def __init__(
+        self,
+        *,
+        batches: RandomBatches,
+        clock: Clock,
+        fault: dict[str, Any],
+        rank: int,
+        **keywords: Any,
+    ) -> None:
         super().__init__(**keywords)
         self._batches = batches
+        self._clock = clock
+        self._fault = fault
+        self._rank = rank
+        self._engine_is_marked = False
 
     def get_train_dataloader(self) -> RandomBatches:
         """The random batches; each rank has its own."""
         return self._batches
-
-
-class TimedTrainer(PlainTrainer):
-    """Marks where a step begins, has its batches, ends each of its passes, and ends itself."""
-
-    def __init__(
-        self, *, clock: Clock, fault: dict[str, Any], world: tuple[int, int], **keywords: Any
-    ) -> None:
-        super().__init__(**keywords)
-        self._clock = clock
-        self._fault = fault
-        self._rank = world[0]
-        self._engine_is_marked = False
 
     def get_batch_samples(self, *arguments: Any, **keywords: Any) -> Any:
         """As the Trainer does, between two marks."""

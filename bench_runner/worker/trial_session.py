@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from transformers import TrainingArguments
 
 from bench_runner.launch.gpu_sampler import GpuSampler
@@ -21,7 +22,7 @@ from bench_runner.worker import models
 from bench_runner.worker.models import prepared_model
 from bench_runner.worker.ranks import Ranks, shard_on_cpus, tell_deepspeed
 from bench_runner.worker.step_times import Clock, StepLog, StepSeconds
-from bench_runner.worker.timed_trainer import PlainTrainer, StepEnd, TimedTrainer
+from bench_runner.worker.timed_trainer import StepEnd, TimedTrainer
 
 Report = Callable[[dict[str, Any]], None]
 _TIMED_PASSES = 3
@@ -96,35 +97,35 @@ class Session:
 
     def _trainer(
         self,
-        kind: type[PlainTrainer],
+        clock: Clock,
         *,
         micro_batch_size: int,
         passes: int,
         compiled: bool,
         ended: Callable[[], bool],
-        **keywords: Any,
-    ) -> PlainTrainer:
+    ) -> TimedTrainer:
         # The arguments come first: with ZeRO-3 they make the model be built in shards.
         arguments = self._arguments(
             micro_batch_size=micro_batch_size, passes=passes, compiled=compiled
         )
         model = prepared_model(self.recipe, self.spec.settings, arguments, self._build_device())
-        batches = models.RandomBatches(
+        self.batches = models.RandomBatches(
             self.recipe,
             samples=self.recipe.training.batch_size // self.spec.gpu_count,
             passes=passes * arguments.max_steps,
             device=self.device,
             seed=self.ranks.rank,
         )
-        batches.micro_batch_size = micro_batch_size
-        self.batches = batches
-        trainer = kind(
+        self.batches.micro_batch_size = micro_batch_size
+        trainer = TimedTrainer(
+            batches=self.batches,
+            clock=clock,
+            fault=self.spec.fault,
+            rank=self.ranks.rank,
             model=model,
             args=arguments,
-            batches=batches,
             callbacks=[StepEnd(ended)],
             optimizer_cls_and_kwargs=models.optimizer(self.recipe, self.device),
-            **keywords,
         )
         if self.device.type == "cpu" and configure.uses_fsdp(self.spec.settings):
             shard_on_cpus(trainer)
@@ -136,7 +137,7 @@ class Session:
             return torch.device("cpu")
         return torch.device(self.device)
 
-    def _skipped(self, trainer: PlainTrainer) -> bool:
+    def _skipped(self, trainer: TimedTrainer) -> bool:
         """Whether the loss scaler left the update out of the step that has just ended.
 
         The ranks meet here after each step; one that ran out of memory says so in its place.
@@ -160,6 +161,30 @@ class Session:
         """Whether this process can go on after running out of memory: nobody else waits for it
         and no library keeps state of its own."""
         return self.ranks.size == 1 and self.spec.settings.sharding is None
+
+    def about(self) -> dict[str, Any]:
+        """What this rank runs on and with, which only torch knows: devices, library builds,
+        kernels, and what of the free lunch was served."""
+        recipe, settings = self.recipe, self.spec.settings
+        cuda = torch.cuda.is_available()
+        on_gpu = self.device.type == "cuda"
+        name = torch.cuda.get_device_name(self.device) if on_gpu else "cpu"
+        return {
+            "device": self.device.type,
+            "devices": self.ranks.gather(name),
+            "torch": torch.__version__,
+            "cuda": torch.version.cuda,
+            "cudnn": torch.backends.cudnn.version() if cuda else None,
+            "nccl": ".".join(map(str, torch.cuda.nccl.version())) if cuda else None,
+            "backend": dist.get_backend() if dist.is_initialized() else None,
+            "compilation": configure.compilation(recipe, settings),
+            "weights": configure.half_type(recipe, settings) or "float32",
+            "attention": models.attention_here(recipe, settings),
+            "tf32": torch.backends.cuda.matmul.fp32_precision == "tf32",
+            "missing_kernels": models.missing_kernels(recipe) if settings.free_lunch else [],
+            "usable_memory_gib": self.memory.usable_gib,
+            "capability": self.capability,
+        }
 
     # -- the climb --------------------------------------------------------------------------
 
@@ -235,14 +260,7 @@ class Session:
         self.size = sizes[0]
         self.report({"event": "phase", "phase": "climb"})
         trainer = self._trainer(
-            TimedTrainer,
-            micro_batch_size=self.size,
-            passes=passes,
-            compiled=False,
-            ended=ended,
-            clock=clock,
-            fault=spec.fault,
-            world=(self.ranks.rank, self.ranks.size),
+            clock, micro_batch_size=self.size, passes=passes, compiled=False, ended=ended
         )
         self.report({"event": "model", "parameters": models.parameter_count(trainer.model)})
         self._train(trainer)
@@ -263,14 +281,14 @@ class Session:
         )
         return best
 
-    def _train(self, trainer: PlainTrainer) -> None:
+    def _train(self, trainer: TimedTrainer) -> None:
         """Train until the callback ends it, then take the trainer apart."""
         try:
             trainer.train()
         finally:
             self._dismantle(trainer)
 
-    def _dismantle(self, trainer: PlainTrainer) -> None:
+    def _dismantle(self, trainer: TimedTrainer) -> None:
         engine = getattr(trainer, "deepspeed", None)
         if engine is not None:
             engine.destroy()
@@ -305,14 +323,7 @@ class Session:
         self.size = micro_batch_size
         self.report({"event": "phase", "phase": "warm-up", "micro_batch_size": micro_batch_size})
         trainer = self._trainer(
-            TimedTrainer,
-            micro_batch_size=micro_batch_size,
-            passes=passes,
-            compiled=True,
-            ended=ended,
-            clock=clock,
-            fault=spec.fault,
-            world=(self.ranks.rank, self.ranks.size),
+            clock, micro_batch_size=micro_batch_size, passes=passes, compiled=True, ended=ended
         )
         parameters = models.parameter_count(trainer.model)
         self.memory.reset_peak()

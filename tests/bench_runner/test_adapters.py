@@ -41,14 +41,14 @@ LLAMA = adapted("llama3.2-1b-shape")
     [
         (LLAMA, "regional,fused,pure-half,checkpointing", None),
         (LLAMA, "naive", None),
-        (LLAMA, "zero-2", "leave out zero-2"),
-        (LLAMA, "half-weights", "leave out half-weights"),
-        (adapted("pythia-160m"), "pure-half", "leave out pure-half"),
+        (LLAMA, "zero-2", "with zero-2 here"),
+        (LLAMA, "half-weights", "with half-weights here"),
+        (adapted("pythia-160m"), "pure-half", "with pure-half here"),
         (adapted("vit"), "regional", "no transformer of text"),
         (adapted("llama3.2-1b-shape", weight_bits=8), "naive", "4 alone"),
         (find_recipe("llama3.2-1b-shape"), "pure-half", None),
-        (find_recipe("llama3.2-1b-shape"), "pure-half,zero-1", "leave out"),
-        (find_recipe("mamba"), "pure-half", "leave out pure-half"),
+        (find_recipe("llama3.2-1b-shape"), "pure-half,zero-1", "leave words out"),
+        (find_recipe("mamba"), "pure-half", "with pure-half here"),
     ],
 )
 def test_what_may_be_set(recipe: Recipe, words: str, why: str | None) -> None:

@@ -45,6 +45,7 @@ def run(
 ) -> object:
     """Runs a script as a user would, with a steps' window of a moment."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(open(os.dup(2), "wb", 0)))  # noqa: SIM115

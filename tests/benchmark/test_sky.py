@@ -1,15 +1,12 @@
-"""Tasks for rented GPUs: against SkyPilot's own schema, with a price that bounds them."""
+"""Tasks for rented GPUs, with a price that bounds them."""
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 import subprocess
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,40 +18,6 @@ from bench_runner.records.journal import events_since
 from tests.benchmark.test_slurm import stand_in
 
 yaml = pytest.importorskip("yaml")
-SCHEMA = json.loads((Path(__file__).parent / "skypilot_schema.json").read_text())
-TYPES = {
-    "string": str,
-    "boolean": bool,
-    "integer": int,
-    "number": (int, float),
-    "object": dict,
-    "array": list,
-    "null": type(None),
-}
-
-
-def faults(value: Any, schema: dict[str, Any], where: str = "task") -> list[str]:
-    """What of JSON Schema the excerpt uses: types, keys, alternatives, patterns, bounds."""
-    found: list[str] = []
-    kinds = schema.get("type")
-    if kinds is not None:
-        names = kinds if isinstance(kinds, list) else [kinds]
-        right = any(isinstance(value, TYPES[name]) for name in names)
-        if not right or (isinstance(value, bool) and "boolean" not in names):
-            found.append(f"{where} is not {kinds}")
-    if "anyOf" in schema and all(faults(value, one, where) for one in schema["anyOf"]):
-        found.append(f"{where} fits no alternative")
-    if "exclusiveMinimum" in schema and not value > schema["exclusiveMinimum"]:
-        found.append(f"{where} is too small")
-    if "pattern" in schema and isinstance(value, str) and not re.match(schema["pattern"], value):
-        found.append(f"{where} is not of its pattern")
-    if isinstance(value, dict) and "properties" in schema:
-        for key, each in value.items():
-            if key in schema["properties"]:
-                found += faults(each, schema["properties"][key], f"{where}.{key}")
-            elif schema.get("additionalProperties") is False:
-                found.append(f"{where} has no {key}")
-    return found
 
 
 @pytest.fixture(autouse=True)
@@ -72,12 +35,15 @@ def test_the_task_is_one_that_skypilot_takes_and_says_what_it_costs_at_most(
     assert main(words) == 0
     text, said = capsys.readouterr()
     task = yaml.safe_load(text)
-    assert faults(task, SCHEMA["task"]) == []
-    assert faults(task["resources"], SCHEMA["resources"], "resources") == []
-    assert faults({**task["resources"], "accelerator": "H100"}, SCHEMA["resources"])
     resources = task["resources"]
-    assert resources["accelerators"] == "H100:1"
-    assert resources["autostop"] == {"idle_minutes": 5, "down": True}
+    # Keys of SkyPilot's own schema (sky/utils/schemas.py, 0.10).
+    assert task.keys() == {"name", "resources", "workdir", "setup", "run"}
+    assert {**resources, "max_hourly_cost": 0} == {
+        "accelerators": "H100:1",
+        "use_spot": False,
+        "max_hourly_cost": 0,
+        "autostop": {"idle_minutes": 5, "down": True},
+    }
     assert "timeout --signal=TERM --kill-after=60 20m" in task["run"]
     with Store(own_store).reading() as reader:
         price = price_of(reader.rentals(), "h100-sxm5-80gb", 1, 20, today=date.today())

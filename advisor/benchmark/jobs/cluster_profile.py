@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, OutsideError, check_toml, text_outside
 from price_catalog.csv_table import nearest
@@ -125,20 +127,11 @@ def read_profiles(path: Path) -> dict[str, ClusterProfile]:
 def _profile(name: str, row: Mapping[str, Any], path: Path) -> ClusterProfile:
     known = {field.name for field in fields(ClusterProfile)} - {"name"}
     where = f"{path}: [slurm.{name}]"
-    for key, value in row.items():
-        if key not in known:
-            raise InputError(f"{where}: {shown(key)} is not known; {nearest(key, known)}")
-        kind = "a whole number" if key in _COUNTS else "a text"
-        fits = type(value) is (int if key in _COUNTS else str)
-        if key == "modules":
-            kind = "a list of texts"
-            fits = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        if not fits:
-            raise InputError(f"{where}: {key} is not {kind}")
-    values: dict[str, Any] = {k: tuple(v) if type(v) is list else v for k, v in row.items()}
+    for key in row.keys() - known:
+        raise InputError(f"{where}: {shown(key)} is not known; {nearest(key, known)}")
     try:
-        return ClusterProfile(name=name, **values)
-    except InputError as error:
+        return msgspec.convert({**row, "name": name}, ClusterProfile)
+    except msgspec.ValidationError as error:
         raise InputError(f"{where}: {error}") from None
 
 

@@ -144,7 +144,7 @@ def requirements() -> list[str]:
 
 
 def slurm_lines(name: str, folder: str, login: str | None, *, here: bool) -> tuple[str, ...]:
-    """What submits the job and brings its records back: three lines for a shell.
+    """What submits the job and brings its records back, as lines for a shell.
 
     ``here``: sbatch is on this machine. ``name`` is the folder's there, where its own could mean
     something to one of the shells in between.
@@ -163,6 +163,7 @@ def slurm_lines(name: str, folder: str, login: str | None, *, here: bool) -> tup
         name = own
     target = "" if name == own else name
     return (
+        *(() if login else ("CLUSTER=you@login.cluster.edu",)),
         f"scp -r {shlex.quote(folder)} {far}:{target}",
         f"ssh {far} 'cd {name} && sbatch {SCRIPT}'",
         f"scp {far}:{name}/records.jsonl . && advisor merge --mine records.jsonl",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -86,20 +85,13 @@ def write_folder(folder: Path, recipe_text: str | None, files: dict[str, str]) -
             write_whole(folder / RECIPE, recipe_text, overwrite=True, private=True)
         for name, text in files.items():
             write_whole(folder / name, text, overwrite=True, private=True)
-    except (OSError, shutil.Error) as error:
+    except OSError as error:  # shutil's among them
         if fresh:
             shutil.rmtree(folder, ignore_errors=True)
-        why = getattr(error, "strerror", None) or _first_reason(error)
+        why = error.strerror or "not all of bench_runner can be copied there"
         raise InputError(
             f"the job's folder {folder} cannot be written ({why}): name another with --folder"
         ) from None
-
-
-def _first_reason(error: Exception) -> str:
-    """Why the first file could not be copied: shutil tells of all of them."""
-    first = error.args[0][0] if error.args and isinstance(error.args[0], list) else error
-    words = str(first[2] if isinstance(first, tuple) else first)
-    return re.sub(r"^\[Errno \d+\] |: .*", "", words, flags=re.DOTALL)
 
 
 def keep_job(job: Job) -> Job:

@@ -150,10 +150,8 @@ def submit(folder: Path, script: str) -> str:
 
 def number_in(printed: str) -> str | None:
     """A job's number in what sbatch printed, among whatever a centre adds; None where it is not."""
-    alone = re.findall(r"^\s*(\d+)(?:;\S*)?\s*$", printed, re.MULTILINE)
-    named = re.findall(r"\bjob\s+(?:id\s*)?[:#]?\s*(\d+)", printed, re.IGNORECASE)
-    found = alone or named or re.findall(r"\b(\d+)(?:;[\w.-]+)?\s*$", printed, re.MULTILINE)
-    return found[-1] if found else None
+    named = re.findall(r"(?:^|\bjob(?: id:)?)\s*(\d+)(?:;\S*| on .*)?\s*$", printed, re.M | re.I)
+    return named[-1] if named else None
 
 
 def expected_start(folder: Path, script: str) -> datetime:

@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
+    from advisor.benchmark.jobs.prepare import Prepared
     from advisor.benchmark.measurement_request import Request
     from advisor.prediction.model.targets import Ask
+    from advisor.store import Store
 
 
 MAX_MINUTES = 60 * 24 * 30
+MAX_SKY_MINUTES = 24 * 60
 
 
 def job_request(options: argparse.Namespace) -> Request:
@@ -172,33 +175,17 @@ def check_place(options: argparse.Namespace, place: str | None) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the folder, show the file, say or do what comes next. Raises InputError, StoreError."""
-    place = parse_choice(options.on, PLACES, "the place after --on")
-    check_place(options, place)
-    return _run_on_slurm(options) if place == "slurm" else _run_on_sky(options)
-
-
-def _run_on_slurm(options: argparse.Namespace) -> int:
     from advisor.benchmark.jobs import prepare, slurm
 
-    nodes = 1 if options.nodes is None else whole_number(options.nodes, "the number of nodes")
-    minutes = None
-    if options.time is not None:
-        minutes = parse_positive(options.time, "job's time", "minutes", MAX_MINUTES)
-    profile = _profile(options)
-    store = open_store(options)
-    prepared = prepare.prepare_slurm(
-        store,
-        job_request(options),
-        profile,
-        node_count=nodes,
-        gpu=options.gpu,
-        minutes=minutes,
-        folder=typed_path(options.folder) if options.folder else None,
-    )
+    place = parse_choice(options.on, PLACES, "the place after --on")
+    check_place(options, place)
+    store, here = open_store(options), slurm.has_slurm()
+    prepared = _on_slurm(options, store) if place == "slurm" else _on_sky(options, store)
     print(prepared.text, end="")
     job = prepare.write(prepared)
-    here = slurm.has_slurm()
-    if options.submit or here:
+    if prepared.price is not None:
+        say(prepared.price.words())
+    elif options.submit or here:
         try:
             start = slurm.expected_start(prepared.folder, prepared.file)
         except InputError as error:
@@ -210,11 +197,9 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
             days = slurm.queue_days(start, datetime.now())
             say(f"expected start: {start:%Y-%m-%d %H:%M}; in a grant: queue_days = {days:g}")
     if not options.submit:
-        say(f"Nothing was submitted. {prepared.folder} has all that the cluster needs. Type:")
+        say(f"Nothing was submitted. {prepared.folder} has all that is needed. Type:")
         for line in prepared.lines:
             say(f"  {line}")
-        if not here and profile.login is None:
-            say("  (first: CLUSTER=you@login.cluster.edu, or name it by --login)")
         return ANSWERED
     if not options.yes and not confirmed(f"Submit {job.device}?", "submit the job"):
         return CANCELLED
@@ -225,6 +210,44 @@ def _run_on_slurm(options: argparse.Namespace) -> int:
     job = prepare.submit(job)
     say(f"submitted as job {job.number}; ^C leaves it alone: advisor jobs follow {job.number}")
     return follow(store, job)
+
+
+def _minutes(options: argparse.Namespace, most: int) -> float | None:
+    if options.time is None:
+        return None
+    return parse_positive(options.time, "job's time", "minutes", most)
+
+
+def _folder(options: argparse.Namespace) -> Path | None:
+    return typed_path(options.folder) if options.folder else None
+
+
+def _on_slurm(options: argparse.Namespace, store: Store) -> Prepared:
+    from advisor.benchmark.jobs.prepare import prepare_slurm
+
+    return prepare_slurm(
+        store,
+        job_request(options),
+        _profile(options),
+        node_count=1 if options.nodes is None else whole_number(options.nodes, "number of nodes"),
+        gpu=options.gpu,
+        minutes=_minutes(options, MAX_MINUTES),
+        folder=_folder(options),
+    )
+
+
+def _on_sky(options: argparse.Namespace, store: Store) -> Prepared:
+    from advisor.benchmark.jobs.prepare import prepare_sky
+
+    if options.device == "cpu":
+        raise InputError("a CPU is not rented for this: leave --device out")
+    minutes = _minutes(options, MAX_SKY_MINUTES) or float(MINUTES)
+    if options.gpu is None:
+        raise InputError("name the GPU to rent, as the catalogue calls it: --gpu H100")
+    with store.reading() as reader:
+        rentals = reader.rentals()
+    request, folder = job_request(options), _folder(options)
+    return prepare_sky(store, rentals, request, options.gpu, minutes=minutes, folder=folder)
 
 
 def _profile(options: argparse.Namespace) -> ClusterProfile:
@@ -258,35 +281,3 @@ def confirmed(question: str, to_start: str, lines: Sequence[str] = ()) -> bool:
         print(line, file=sys.stderr)
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-MAX_SKY_MINUTES = 24 * 60
-
-
-def _run_on_sky(options: argparse.Namespace) -> int:
-    """Write the folder, show the task, say what to type. Raises InputError and StoreError."""
-    from advisor.benchmark.jobs import prepare
-
-    if options.device == "cpu":
-        raise InputError("a CPU is not rented for this: leave --device out")
-    minutes: float = MINUTES
-    if options.time is not None:
-        minutes = parse_positive(options.time, "job's time", "minutes", MAX_SKY_MINUTES)
-    if options.gpu is None:
-        raise InputError("name the GPU to rent, as the catalogue calls it: --gpu H100")
-    store = open_store(options)
-    with store.reading() as reader:
-        rentals = reader.rentals()
-    folder = typed_path(options.folder) if options.folder else None
-    request = job_request(options)
-    prepared = prepare.prepare_sky(
-        store, rentals, request, options.gpu, minutes=minutes, folder=folder
-    )
-    prepare.write(prepared)
-    print(prepared.text, end="")
-    assert prepared.price is not None
-    say(prepared.price.words())
-    say("Nothing was launched. Type:")
-    for line in prepared.lines:
-        say(f"  {line}")
-    return ANSWERED
