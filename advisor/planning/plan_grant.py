@@ -22,7 +22,7 @@ from advisor.planning.sensitivity.changes import FREE, vary
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
 from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.plan import Plan, gap_between
+from advisor.planning.solver.plan import Plan, gap_between, last_day
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
@@ -160,7 +160,7 @@ def plan_loaded(
             f"no plan was found in {seconds_words(seconds)}: give it more with --seconds"
         ) from None
 
-    told = loaded is not asked
+    told = len(asked.with_told) - len(loaded.with_told)
     loaded = _with_savings(loaded, plan, whole)
     if plan is None or not plan.runs:
         if told and _is_enough_on_sale(asked, whole.quiet()):
@@ -176,7 +176,16 @@ def plan_loaded(
     found: Explanation | None = None
 
     def tell(words: str) -> None:
-        say(Explaining(trying=words, plan=plan, settled=True, told_too=told, so_far=found))
+        say(
+            Explaining(
+                trying=words,
+                plan=plan,
+                settled=True,
+                told=told,
+                of_all=not loaded.with_told,
+                so_far=found,
+            )
+        )
 
     def keep(explanation: Explanation) -> None:
         nonlocal found
@@ -237,10 +246,10 @@ def _with_savings(loaded: Loaded, plan: Plan | None, clock: Clock) -> Loaded:
         loaded = _compared(
             loaded, plan, loaded.unrestricted, clock, lambda each: each.by_procurement
         )
-    if loaded.with_told:
-        wider = replace(loaded.problem, machines=loaded.with_told[-1])
-        loaded = _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
-    return loaded
+    if not loaded.with_told:
+        return loaded
+    wider = replace(loaded.problem, machines=loaded.with_told[-1])
+    return _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
 
 
 def _compared(
@@ -255,6 +264,9 @@ def _compared(
         other = solve(wider, clock=clock.within(LEFT_OUT_SECONDS).quiet(), known=(plan,))
     except (NoPlan, OutOfTime):
         return loaded
+    by_quotes = wider is not loaded.unrestricted
+    if by_quotes and other.proven and _rank(wider, other) >= _rank(wider, plan):
+        return replace(loaded, with_told=())
     options = wider.options()
     used = {options[wider.whole(p.machine_id)].label for p in other.placed}
     more, less = other.runs - plan.runs, Decimal(plan.cost_cents - other.cost_cents) / 100
@@ -266,6 +278,12 @@ def _compared(
         for each in loaded.left_out
     )
     return replace(loaded, left_out=tuple(left_out))
+
+
+def _rank(problem: PlanningProblem, plan: Plan) -> tuple[int, int, int]:
+    """By what plans of one grant are compared; the best is least."""
+    day = last_day(plan.finish_day) if problem.objective == "soonest" else 0
+    return -plan.value, day, plan.judged_cents
 
 
 def _with_last_plan(say: Say) -> Say:
@@ -283,7 +301,7 @@ def _with_last_plan(say: Say) -> Say:
 def _of_told(hear: Say | None) -> Say | None:
     if hear is None:
         return None
-    return lambda said: hear(replace(said, told_too=True))
+    return lambda said: hear(replace(said, told=said.told + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

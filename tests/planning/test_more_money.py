@@ -1,4 +1,5 @@
-"""More money, in all or in any year, never does fewer runs, costs more, or ends later."""
+"""More money, in all or in any year, or more to choose from, never does fewer runs, costs more, or
+ends later; where a plan is the best of a part alone, its sentence says of which."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.answers.plan.plan_sentence import plan_sentence
 from advisor.planning.plan_grant import grant_at, plan_loaded
 from advisor.planning.solver.money.cents import cents_by_year, within_budgets
 from advisor.planning.solver.plan import Plan
@@ -57,6 +59,62 @@ def test_more_money_in_one_year_is_never_worse(seed: int, more_cents: int, first
     one, other = problem.year_budget_cents
     budgets = (one + more_cents, other) if first else (one, other + more_cents)
     better_or_equal(problem, replace(problem, year_budget_cents=budgets))
+
+
+@settings(max_examples=16, deadline=None)
+@given(st.integers(0, 100_000), st.data())
+def test_more_to_choose_from_is_never_worse(seed: int, data: st.DataObject) -> None:
+    problem = random_problem(seed)
+    kept = data.draw(st.sets(st.sampled_from([m.machine_id for m in problem.machines])))
+    few = tuple(m for m in problem.machines if m.owned or m.machine_id in kept)
+    rentals = problem.rentals if data.draw(st.booleans()) else ()
+    better_or_equal(replace(problem, machines=few, rentals=rentals), problem)
+
+
+TWO_MODELS = """
+[grant]
+start = 2027-01-01
+years = 1
+objective = "{objective}"
+[budget]
+total = "{total}"
+[[experiments]]
+name = "a"
+model = "pythia-160m"
+runs = 10
+min_runs = 1
+[[experiments]]
+name = "b"
+model = "vit"
+runs = 10
+min_runs = 1
+value = 2
+[rentals]
+allowed = false
+"""
+ALONE = (["RTX 4090", "RTX 5090"], ["RTX 3090", "RTX 5090"], ["RTX 5090"])
+
+
+def test_a_part_of_the_gpus_is_better_only_than_what_is_said_to_be_a_part(
+    tmp_path: Path, store_path: Path
+) -> None:
+    """`` proven the runs of most value.`` alone is of every GPU and every smaller budget."""
+    proven: list[tuple[int, int]] = []
+    for total in ("$4,000", "$9,000", "$10,800", "$13,500"):
+        text = TWO_MODELS.format(total=total, objective="most-runs")
+        for gpus in (*ALONE, None):
+            some = "" if gpus is None else f"[purchases]\ngpus = {gpus}\n"
+            path = grant_file(tmp_path, text + some)
+            loaded = grant_at(Store(store_path), path, objective=None, today=date(2026, 11, 26))
+            found = plan_loaded(loaded, 60, quick=True)
+            if found.plan is None:
+                continue
+            reached = -found.plan.value, found.plan.cost_cents
+            sentence = plan_sentence(found.loaded, found.plan)
+            if gpus is None and sentence.endswith("; proven the runs of most value."):
+                assert all(reached <= each for each in proven), sentence
+            proven.append(reached)
+    assert proven
 
 
 FREE_SLOTS = """

@@ -127,7 +127,7 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     heard: list[Progress] = []
     dear = planned_for(store_path, one_run(budget=Decimal(12_000)), heard)
     assert dear.plan is not None and dear.plan.purchases
-    assert not any(said.told_too for said in heard)
+    assert not any(said.told for said in heard)
     assert not cautions(dear.loaded, dear.plan)[0].startswith("Nobody")
 
     cheap = planned_for(store_path, one_run(budget=Decimal(7_000)), heard)
@@ -135,7 +135,7 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     (bought,) = cheap.plan.purchases
     machine = next(m for m in cheap.loaded.problem.machines if m.machine_id == bought.machine_id)
     assert not machine.on_sale
-    assert heard[-1].told_too
+    assert heard[-1].told
     said = cautions(cheap.loaded, cheap.plan)[0]
     assert said.startswith("Nobody is known to sell this new") and machine.label in said
     assert "For this money nothing on sale does the work in time." in said

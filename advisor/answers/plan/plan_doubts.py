@@ -124,7 +124,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     better = (x for x in loaded.left_out if x.needs_quote and (x.saves or x.more_runs))
     if (asked := next(better, None)) is not None:
         would = what_it_would_do(loaded.grant, asked)
-        add("quote", f"with {asked.label} it would {would}, at a price that needs a quote: ask")
+        add("quote", f"with {asked.label} it would {would}, but {asked.reason}: ask for a quote")
     longer = next((each for each in found.binds if each.change == NO_LONGEST), None)
     if longer is not None and (plan.cost_cents or problem.objective != "cheapest"):
         limit = "longest_run_days under [running] is the limit, 90 unless the grant has another"

@@ -12,7 +12,7 @@ from operator import itemgetter
 from advisor.answers.wording import list_words
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
-from advisor.planning.grant.candidates.sums import is_summed, less_as_sum
+from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_and_beside
@@ -109,13 +109,10 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
 
 
 def _sure(loaded: Loaded, plan: Plan) -> str:
-    best, which = _BEST[loaded.grant.objective], ""
+    best, which = _BEST[loaded.grant.objective], loaded.among(plan)
     if best == "the most runs" and any(e.value != 1 for e in loaded.problem.experiments):
         best = "the runs of most value"
     if loaded.grant.objective == "cheapest":
-        machines = {machine.machine_id: machine for machine in loaded.problem.machines}
-        if any(less_as_sum(machines[p.machine_id], loaded.sums) for p in plan.purchases):
-            which += " that is quoted"
         if any(each.odds < 1 for each in loaded.problem.allocations):
             which += ", by the odds of award"
         if loaded.grant.purchases.lifetime_years is not None:

@@ -30,12 +30,13 @@ from advisor.planning.grant.candidates.grant_machines import (
 )
 from advisor.planning.grant.candidates.procurement import refused
 from advisor.planning.grant.candidates.split_machines import parts_of
-from advisor.planning.grant.candidates.sums import SUMMED, behind_named
+from advisor.planning.grant.candidates.sums import SUMMED, behind_named, less_as_sum
 from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import Line, wrong
 from advisor.planning.solver.money.cents import purchase_cents
+from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import (
     BUY_IN,
     Experiment,
@@ -82,7 +83,8 @@ class Loaded:
     """Machines at a sum that no seller quoted, behind quotes for hardly more."""
     with_told: tuple[tuple[Machine, ...], ...] = ()
     """The problem's machines with those that need a quote: first the sums, then what others only
-    tell of, of GPUs that are sold in other machines, then all; empty where there are none."""
+    tell of, of GPUs that are sold in other machines, then all; empty where there are none, or where
+    none of them would make a better plan."""
 
     def model_of(self, wanted: GrantExperiment) -> Model:
         """What an experiment of the grant trains."""
@@ -104,6 +106,19 @@ class Loaded:
             high += price * now.high_usd / quote.price_usd
         return None if low == high else (round(low, 2), round(high, 2))
 
+    def among(self, plan: Plan) -> str:
+        """`` among what is on sale``: of what a plan is the best, unless it is of all there is."""
+        bought = {each.machine_id for each in plan.purchases}
+        machines = [each for each in self.problem.machines if each.machine_id in bought]
+        if any(less_as_sum(machine, self.sums) for machine in machines):
+            return " among what is quoted"
+        if not self.with_told or not plan.runs:
+            return ""
+        if all(machine.on_sale for machine in machines):
+            return " among what is on sale"
+        named = " or named" if self.grant.purchases.gpus else ""
+        return f" among GPUs that are on sale{named}"
+
     def told_too(self) -> Loaded | None:
         """The same with machines that need a quote, for where nothing on sale does the
         work; None where there are no more."""
@@ -123,15 +138,9 @@ class Loaded:
     def as_of(self, said: Progress) -> Loaded:
         """What a plan in the making is made from."""
         found = self
-        if not said.told_too:
-            return found
-        bought = set() if said.plan is None else {p.machine_id for p in said.plan.purchases}
-        wider = found.told_too()
-        while wider is not None:
-            found = wider
-            known = {machine.machine_id for machine in found.problem.machines}
-            wider = None if bought <= known else found.told_too()
-        return found
+        for _ in range(said.told):
+            found = found.told_too() or found
+        return replace(found, with_told=()) if said.of_all else found
 
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:

@@ -101,7 +101,7 @@ def cheaper_without_quote(given: Material) -> dict[str, Any] | None:
     change, label = {"needs_quote": True}, "saved by what needs a quote"
     assert found[0].saves is not None
     saves = solve_num(given.ledger, change, found[0].saves, "money", label, "saves")
-    return {"what": listed(each.label for each in found), "saves": saves}
+    return {"what": listed(each.label for each in found), "saves": saves, "why": found[0].reason}
 
 
 def asked_for(given: Material, e: EquipmentCost) -> str:

@@ -76,6 +76,7 @@ def what_to_do(given: Material) -> dict[str, Any]:
         "end": _when(given, plan),
         "last_day": ledger.leaf("plan", round(plan.finish_day, 2), "days", label, what="finish"),
         "gap": gap,
+        "among": given.loaded.among(plan),
         "rent": [
             f"{'Rent' if rentals[name].allocation is None else 'Use'} {rentals[name].label}"
             for name in dict.fromkeys(r.rental_id for r in plan.rented)
