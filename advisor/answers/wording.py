@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from fractions import Fraction
 from typing import NamedTuple
 
 from advisor.costs.amount_words import age_words, days_rounded, usd_exact
@@ -362,8 +361,8 @@ def pays_words(even: BreakEven, terms: CostTerms, *, is_owned: bool = False) -> 
 
 
 _CHANCES = (
-    *(Fraction(n, parts) for parts in (2, 3, 4, 5, 6, 10) for n in range(1, parts)),
-    *(Fraction(1, 20), Fraction(19, 20)),
+    *((n, parts) for parts in (2, 3, 4, 5, 6, 10) for n in range(1, parts)),
+    *((1, 20), (19, 20)),
 )
 
 
@@ -373,8 +372,8 @@ def chance_words(chance: float) -> str:
         return "over 98 %"
     if chance <= 0.02:
         return "under 2 %"
-    known = min(_CHANCES, key=lambda known: abs(known - chance))
-    return f"{known.numerator} in {known.denominator}"
+    n, parts = min(_CHANCES, key=lambda known: abs(known[0] / known[1] - chance))
+    return f"{n} in {parts}"
 
 
 def keeps_words(chance: float, budget: Decimal) -> str:

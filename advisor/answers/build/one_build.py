@@ -55,18 +55,15 @@ def one_build(
     today: date,
 ) -> OneBuild:
     """All about one of the builds of an answer, ranked or left out."""
-    candidates = ranking.candidates
-    row, left_out = None, None
+    candidates, row, left_out = ranking.candidates, None, None
     if index in ranking.places:
         row = ranking.machine(index)
     else:
-        order = ranking.excluded_order
-        place = next(n for n, (i, _) in enumerate(order) if i == index)
-        left_out = ranking.excluded_row(place)
-    build = candidates.builds[index]
-    items = {build.gpu.gpu_id, build.host.host_id}
-    held = tuple(quotes)
-    corrected = {quote.corrects for quote in held}
+        order = [i for i, _ in ranking.excluded_order]
+        left_out = ranking.excluded_row(order.index(index))
+    build, held = candidates.builds[index], tuple(quotes)
+    items, corrected = {build.gpu.gpu_id, build.host.host_id}, {quote.corrects for quote in held}
+    of_it = (q for q in held if q.item_id in items and q.quote_id not in corrected)
     return OneBuild(
         ranking=ranking,
         index=index,
@@ -74,25 +71,18 @@ def one_build(
         left_out=left_out,
         costs=costs_of(candidates, index, rentals, terms=ranking.question.terms, rule=prices),
         supply=supply,
-        quotes=sorted(
-            (q for q in held if q.item_id in items and q.quote_id not in corrected),
-            key=lambda quote: quote.quoted_on,
-            reverse=True,
-        ),
+        quotes=sorted(of_it, key=lambda quote: quote.quoted_on, reverse=True),
         today=today,
     )
 
 
 def place_words(one: OneBuild) -> str:
     """``row 2 of 24 for Pythia 1B within 60 days``, or that it is left out."""
-    ranking = one.ranking
-    limit = ranking.question.max_days
-    asked = ranking.candidates.model.name + (
-        "" if limit is None else f" within {counted_days(limit)}"
-    )
+    table, limit = one.ranking.table, one.ranking.question.max_days
+    asked = one.ranking.candidates.model.name
+    asked += "" if limit is None else f" within {counted_days(limit)}"
     if one.row is None:
         return f"left out for {asked}"
-    offers = len(ranking.table[one.row.group - 1])
-    offer = ranking.table[one.row.group - 1].index(one.index) + 1
-    which = "" if offers == 1 else f", offer {offer} of {offers}"
-    return f"row {one.row.group} of {len(ranking.table)}{which} for {asked}"
+    offers = table[one.row.group - 1]
+    which = f", offer {offers.index(one.index) + 1} of {len(offers)}" if len(offers) > 1 else ""
+    return f"row {one.row.group} of {len(table)}{which} for {asked}"

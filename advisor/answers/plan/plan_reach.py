@@ -16,7 +16,8 @@ from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.plan.plan_doubts import doubt_of, price_command, rent_doubts
 from advisor.answers.plan.plan_sentence import does, overhead_words, things_done
 from advisor.answers.wording import PREDICTED_MARK
-from advisor.costs.amount_words import day_words
+from advisor.costs.amount_words import counted, day_words
+from advisor.costs.cost_of_owning import CENT
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
@@ -78,25 +79,24 @@ def reached(
 
 def reach_rows(answer: Reached) -> list[dict[str, Any]]:
     """One row a model, the names stable."""
-    grant, rows = answer.grant, []
+    money, rows = answer.grant.currency, []
     for found in answer.found:
-        plan = found.plan
-        cost = None if plan is None else Decimal(plan.cost_cents) / 100
-        rows.append(
-            {
-                "model": found.model.recipe_id,
-                "name": found.model.name,
-                "parameters": found.model.parameters,
-                "runs": found.runs,
-                "more_may_be_possible": found.runs == MOST_RUNS,
-                "cost_usd": cost,
-                "cost": None if cost is None else grant.currency.exactly(cost),
-                "over_by": None if plan is None else _over_by(grant, plan),
-                "proven": plan is None or plan.proven,
-                "times": None if plan is None else _bases(found, plan),
-                "takes": None if plan is None else does(found.problem, plan),
-            }
-        )
+        row: dict[str, Any] = {
+            "model": found.model.recipe_id,
+            "name": found.model.name,
+            "parameters": found.model.parameters,
+            "runs": found.runs,
+            "more_may_be_possible": found.runs == MOST_RUNS,
+            **dict.fromkeys(("cost_usd", "cost", "over_by")),
+            "proven": True,
+            **dict.fromkeys(("times", "takes")),
+        }
+        if (plan := found.plan) is not None:
+            cost = Decimal(plan.cost_cents) / 100
+            row |= {"cost_usd": money.in_usd(cost).quantize(CENT), "cost": money.exactly(cost)}
+            row |= {"over_by": _over_by(answer.grant, plan), "proven": plan.proven}
+            row |= {"times": _bases(found, plan), "takes": does(found.problem, plan)}
+        rows.append(row)
     return rows
 
 
@@ -131,16 +131,15 @@ def reach_sentence(answer: Reached) -> str:
         return f"This money pays for no run of {named}: try a larger budget or a smaller model."
     plan, name = first.plan, first.model.name
     least = "at least " if first.runs == MOST_RUNS else ""
-    most = f" (no more than {MOST_RUNS} are counted)" if least else ""
-    runs = f"{least}{first.runs} run{'' if first.runs == 1 else 's'}"
-    begins = f"This money pays for {runs} of {name}{most}"
+    runs = f"{least}{counted(first.runs, 'run')}"
+    begins = f"This money pays for {runs} of {name}"
     if answer.of_all:
-        begins = f"The largest model that this money trains is {name}: {runs}{most}"
-    cost = grant.currency.written(Decimal(plan.cost_cents) / 100)
+        begins = f"The largest model that this money trains is {name}: {runs}"
+    begins += f" (no more than {MOST_RUNS} are counted)" if least else ""
     estimated = ", by estimated times" if "predicted" in _bases(first, plan) else ""
     return (
-        f"{begins} for {cost} {overhead_words(grant)}, done by {day_words(_over_by(grant, plan))}"
-        f"{estimated}: {does(first.problem, plan)}."
+        f"{begins} for {_cost(grant, plan)} {overhead_words(grant)}, done by "
+        f"{day_words(_over_by(grant, plan))}{estimated}: {does(first.problem, plan)}."
     )
 
 
@@ -150,8 +149,7 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
     if first is None or first.plan is None:
         return []
     plan, problem = first.plan, first.problem
-    time = doubt_of(first.model, _ways(first, plan)[0])
-    doubts = [] if time is None else [time]
+    doubts = list(filter(None, [doubt_of(first.model, _ways(first, plan)[0])]))
     bought = {each.machine_id for each in plan.purchases}
     dear = [m for m in problem.machines if m.machine_id in bought and m.lines]
     if dear:
@@ -159,34 +157,37 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
         line = max(machine.lines, key=lambda each: each.unit_price * each.quantity)
         whom = f"ask {line.vendor} again" if machine.on_sale else "no seller of it new is known"
         words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"
-        doubts.append(Doubt(about="price", words=words, command=price_command(line)))
+        doubts.append(Doubt("price", words, price_command(line)))
     doubts += rent_doubts(problem, answer.grant.currency, answer.today, plan)
     if not plan.proven:
         words = "not proven that no more runs are possible: give it more time"
-        doubts.append(Doubt(about="proof", words=words, command=f"{command} --seconds 600"))
+        doubts.append(Doubt("proof", words, f"{command} --seconds 600"))
     if answer.grant.experiments:
         words = "the grant's own experiments are left aside here; the plan that does them"
-        whole = command.partition(" --")[0]
-        doubts.append(Doubt(about="plan", words=words, command=whole))
+        doubts.append(Doubt("plan", words, command.partition(" --")[0]))
     return doubts
 
 
 def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
-    plan = found.plan
+    plan, name = found.plan, found.model.name
     if plan is None:
-        return {"model": found.model.name, "runs": "0", "cost": "-", "done by": "-", "with": "-"}
+        return {"model": name, "runs": "0", "cost": "-", "done by": "-", "with": "-"}
     mark = PREDICTED_MARK if "predicted" in _bases(found, plan) else ""
     things = (
         f"{verb} {thing.partition(' from ')[0].partition(' at ')[0]}"
         for verb, thing in things_done(found.problem, plan)
     )
     return {
-        "model": found.model.name,
+        "model": name,
         "runs": f"{mark}{found.runs}{' or more' if found.runs == MOST_RUNS else ''}",
-        "cost": grant.currency.written(Decimal(plan.cost_cents) / 100),
+        "cost": _cost(grant, plan),
         "done by": short_day(_over_by(grant, plan)),
         "with": "; ".join(things) or "what is owned",
     }
+
+
+def _cost(grant: Grant, plan: Plan) -> str:
+    return grant.currency.written(Decimal(plan.cost_cents) / 100)
 
 
 def _over_by(grant: Grant, plan: Plan) -> date:

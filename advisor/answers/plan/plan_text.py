@@ -11,8 +11,8 @@ from advisor.answers.checklist import doubt_block
 from advisor.answers.plan.plan_calendar import calendar_lines, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
+from advisor.answers.ranking.question_words import terms_words
 from advisor.answers.wording import PREDICTED_MARK, is_own_price
-from advisor.costs.cost_terms import stated_terms
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -27,7 +27,6 @@ from advisor.planning.solver.search_clock import Progress
 from advisor.planning.unused_gpus import unused_gpus, unused_line
 from advisor.tables.plain_values import fill
 from advisor.tables.text_table import to_table
-from bench_runner.typed_numbers import percent
 from price_catalog.model import OWN_QUOTE
 
 NO_PLAN = "No plan meets every constraint."
@@ -165,12 +164,7 @@ def run_lines(loaded: Loaded, plan: Plan) -> list[str]:
             f"{mark}{cost} ({loaded.models[run.model].name})"
         )
     each = "; ".join(f"{', '.join(costs)} on {name}" for name, costs in by_machine.items())
-    used = "all" if terms.utilisation == 1 else percent(terms.utilisation)
-    years = f"{terms.lifetime_years:g} {'year' if terms.lifetime_years == 1 else 'years'}"
-    rest = stated_terms(terms._replace(lifetime_years=Decimal(5), utilisation=Decimal(1)))
-    also = f"; also counted:{rest}" if rest else ""
-    life = f"{years}, {used} of it in use{also}"
-    return [f"A run costs {each}: its part of the machine's life, {life}."]
+    return [f"A run costs {each}: its share of {terms_words(terms)}."]
 
 
 def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:

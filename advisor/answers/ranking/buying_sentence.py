@@ -5,7 +5,7 @@ Every surface begins with it: the command line, JSON, the terminal program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -182,44 +182,8 @@ class Verdict:
     @cached_property
     def sentence(self) -> str:
         """The answer in words; could be sent in an e-mail by itself."""
-        if not self.orderable:
-            return " ".join([_nothing(self), *_nearest_words(self)])
-        if self.rent_first is not None:
-            return " ".join(
-                [_renting(self, self.rent_first), *_doubts_of_time(self), *_as_good(self)]
-            )
-        said = [_buying(self), *_odds(self), *_doubts_of_time(self), *_doubts_of_money(self)]
-        return " ".join([*said, *_as_good(self), *_more_money(self)])
-
-
-def _trains(found: Verdict) -> str:
-    """``Pythia 1B in ≈68 days (60–79)``."""
-    candidates, i = found.candidates, found.ranking.order[0]
-    over = over_words(candidates.builds[i], candidates.network)
-    return f"{candidates.model.name} in {days_of(candidates, i)}{over}"
-
-
-def _buying(found: Verdict) -> str:
-    """``Buy 2 × RTX 5090: Pythia 1B in ≈68 days (60–79), from $15,300 (Kiebel, May 2026).``"""
-    row = found.first
-    assert row is not None
-    build = row.build
-    if build.host_owned:
-        return f"Use {owned_words(build)}: {_trains(found)}."
-    bought = f"Add {added_words(build)}" if build.gpus_owned else f"Buy {gpus_words(build)}"
-    source = price_source_words(build, row.gpu_quote, row.host_quote)
-    return f"{bought}: {_trains(found)}, from {usd_rounded(row.overall_cost_usd)} ({source})."
-
-
-def _renting(found: Verdict, even: BreakEven) -> str:
-    row = found.first
-    assert row is not None
-    usd, price = usd_rounded(even.rent_per_experiment_usd), usd_rounded(row.overall_cost_usd)
-    pays = pays_words(even, found.question.terms).removeprefix("buying ")
-    return (
-        f"Rent {rented_words(row.build)} for ≈{usd} a run: {_trains(found)}. "
-        f"Buying (from {price}) {pays}."
-    )
+        row = self.first
+        return " ".join(_nothing(self) if row is None or not self.orderable else _told(self, row))
 
 
 def days_of(candidates: Candidates, i: int) -> str:
@@ -227,100 +191,86 @@ def days_of(candidates: Candidates, i: int) -> str:
     return mark_at(candidates, i) + days_and_ends(candidates.days[i], *candidates.interval(i))
 
 
-def _odds(found: Verdict) -> list[str]:
-    """What the table need not show: the chance of a limit, the cost of a run that it is ranked
-    by."""
-    said, limit, row = [], found.question.max_days, found.first
-    if found.chance is not None and limit is not None:
-        said.append(f"T{makes_words(found.chance, limit)[1:]}.")
-    if found.question.rule == "experiment-cost" and row is not None and row.experiment_cost_usd:
-        mark = mark_at(found.candidates, found.ranking.order[0])
-        said.append(f"A run costs {mark}{usd_rounded(row.experiment_cost_usd)}.")
-    return said
-
-
-def _doubts_of_time(found: Verdict) -> list[str]:
-    """What speaks against the first row's time, a sentence each."""
-    row, said = found.first, []
-    assert row is not None
-    if row.time.verdict == "implausible":
-        said.append("But that published time is physically impossible.")
-    elif row.time.verdict == "doubtful" and row.time.implied_mfu is not None:
-        share = percent(row.time.implied_mfu)
-        said.append(f"But that time is doubtful: it would take {share} of the GPUs' peak.")
-    if row.time.lab is not None:
-        said.append(f"You did not measure it: it comes from {row.time.lab}.")
-    best = found.candidates.times[found.ranking.order[0]]
-    slower = None if best is None or best.measured is None else best.measured.training_days
-    if slower is not None:
-        said.append(f"But we measured {counted_days(slower)}.")
-    return said
-
-
 def has_tax(*quotes: Quote) -> bool:
     """Whether a price has the tax in it that others leave out."""
     return any("tax" in (quote.includes or "").lower() for quote in quotes)
 
 
-def _doubts_of_money(found: Verdict) -> list[str]:
+def _told(found: Verdict, row: RankedRow) -> Iterator[str]:
+    """What to buy or rent, what speaks against it, what is as good, and what more money buys."""
+    candidates, i, even = found.candidates, found.ranking.order[0], found.rent_first
+    trains = f"{candidates.model.name} in {days_of(candidates, i)}"
+    trains += over_words(row.build, candidates.network)
+    price = usd_rounded(row.overall_cost_usd)
+    if even is not None:
+        usd = usd_rounded(even.rent_per_experiment_usd)
+        yield f"Rent {rented_words(row.build)} for ≈{usd} a run: {trains}."
+        pays = pays_words(even, found.question.terms).removeprefix("buying ")
+        yield f"Buying (from {price}) {pays}."
+    elif row.build.host_owned:
+        yield f"Use {owned_words(row.build)}: {trains}."
+    else:
+        build, source = row.build, price_source_words(row.build, row.gpu_quote, row.host_quote)
+        bought = f"Add {added_words(build)}" if build.gpus_owned else f"Buy {gpus_words(build)}"
+        yield f"{bought}: {trains}, from {price} ({source})."
+    if even is None:
+        yield from _odds(found, row)
+    yield from _doubts_of_time(found, row)
+    if even is None and not row.build.host_owned:
+        yield from _doubts_of_money(found, row)
+    if others := found.as_good:
+        named = [
+            f"{gpus_words(candidates.builds[j])} (from {usd_rounded(candidates.cents[j] / 100)})"
+            for j in others
+        ]
+        if len(named) > MOST_NAMED:
+            named = [f"{len(named)} other GPU configurations"]
+        words = {"days": "as fast", "cost": "as cheap", "experiment-cost": "as cheap a run"}
+        verb = "is" if len(others) == 1 else "are"
+        yield f"{list_words(named)} {verb} {words[found.question.rule]} within the doubt."
+    if even is None and (j := found.more_money) is not None:
+        price, gpus = usd_rounded(candidates.cents[j] / 100), gpus_words(candidates.builds[j])
+        days = mark_at(candidates, j) + counted_days(candidates.days[j])
+        yield f"More money buys more speed from {price}: {gpus}, {days}."
+
+
+def _odds(found: Verdict, row: RankedRow) -> Iterator[str]:
+    """The chance of a limit, and the cost of a run where that orders the table."""
+    if found.chance is not None and found.question.max_days is not None:
+        yield f"T{makes_words(found.chance, found.question.max_days)[1:]}."
+    if found.question.rule == "experiment-cost" and row.experiment_cost_usd:
+        mark = mark_at(found.candidates, found.ranking.order[0])
+        yield f"A run costs {mark}{usd_rounded(row.experiment_cost_usd)}."
+
+
+def _doubts_of_time(found: Verdict, row: RankedRow) -> Iterator[str]:
+    """What speaks against the first row's time."""
+    if row.time.verdict == "implausible":
+        yield "But that published time is physically impossible."
+    elif row.time.verdict == "doubtful" and row.time.implied_mfu is not None:
+        share = percent(row.time.implied_mfu)
+        yield f"But that time is doubtful: it would take {share} of the GPUs' peak."
+    if row.time.lab is not None:
+        yield f"You did not measure it: it comes from {row.time.lab}."
+    best = found.candidates.times[found.ranking.order[0]]
+    slower = None if best is None or best.measured is None else best.measured.training_days
+    if slower is not None:
+        yield f"But we measured {counted_days(slower)}."
+
+
+def _doubts_of_money(found: Verdict, row: RankedRow) -> Iterator[str]:
     """And against its price."""
-    row, said, vat = found.first, list[str](), found.candidates.vat
-    assert row is not None
-    if row.build.host_owned:
-        return said
+    vat, terms = found.candidates.vat, found.question.terms
     if vat and not has_tax(row.gpu_quote, row.host_quote):
         usd = usd_rounded(row.overall_cost_usd * (1 + vat))
         paid = "" if found.ranking.budget_cents is None else ", which the budget pays too"
-        said.append(f"Prices are before {plain(float(vat) * 100)} % VAT{paid}: {usd} with it.")
+        yield f"Prices are before {plain(float(vat) * 100)} % VAT{paid}: {usd} with it."
     keeps, budget = found.budget_chance, found.question.budget_usd
     if keeps is not None and keeps < SURE_ENOUGH and budget is not None:
-        said.append(f"Its price may have moved: {keeps_words(keeps, budget)}.")
-    terms = found.question.terms
+        yield f"Its price may have moved: {keeps_words(keeps, budget)}."
     if row.training_days > float(terms.lifetime_years * terms.utilisation) * DAYS_PER_YEAR:
         used = "" if terms.utilisation == 1 else f" at {terms.utilisation:.0%} use"
-        said.append(f"That is longer than it trains in its {terms.lifetime_years:g} years{used}.")
-    return said
-
-
-def _as_good(found: Verdict) -> list[str]:
-    """What cannot be told from the first row."""
-    candidates, others = found.candidates, found.as_good
-    if not others:
-        return []
-    named = [
-        f"{gpus_words(candidates.builds[i])} (from {usd_rounded(candidates.cents[i] / 100)})"
-        for i in others
-    ]
-    if len(named) > MOST_NAMED:
-        named = [f"{len(named)} other GPU configurations"]
-    words = {"days": "as fast", "cost": "as cheap", "experiment-cost": "as cheap a run"}
-    verb = "is" if len(others) == 1 else "are"
-    return [f"{list_words(named)} {verb} {words[found.question.rule]} within the doubt."]
-
-
-def _more_money(found: Verdict) -> list[str]:
-    i, candidates = found.more_money, found.candidates
-    if i is None:
-        return []
-    price, gpus = usd_rounded(candidates.cents[i] / 100), gpus_words(candidates.builds[i])
-    days = mark_at(candidates, i) + counted_days(candidates.days[i])
-    return [f"More money buys more speed from {price}: {gpus}, {days}."]
-
-
-def _nothing(found: Verdict) -> str:
-    """That nothing on sale answers, or why nothing can be ranked at all; what the question left
-    out is said, which may be faster or cheaper."""
-    candidates, what = found.candidates, []
-    if not candidates.rankable:
-        return _unrankable(candidates)
-    if candidates.some_gpus:
-        names = list(dict.fromkeys(build.gpu.short_name for build in candidates.builds))
-        what.append(" or ".join(names) if len(names) <= MOST_NAMED else "these GPUs")
-    if candidates.evidence == "published":
-        what.append("a published time")
-    looked = f" with {' and '.join(what)}" if what else ""
-    sale = " on sale" if found.first is not None else ""
-    return f"Nothing{sale}{looked} trains {candidates.model.name}{asked_for(found.ranking)}."
+        yield f"That is longer than it trains in its {terms.lifetime_years:g} years{used}."
 
 
 def nearest(found: Verdict) -> dict[str, int]:
@@ -345,26 +295,39 @@ def nearest(found: Verdict) -> dict[str, int]:
     return near
 
 
-def _nearest_words(found: Verdict) -> list[str]:
-    """What comes nearest; what is not sold but would answer; and renting."""
-    candidates, limited = found.candidates, found.question.max_days is not None
-    said = []
+def _nothing(found: Verdict) -> Iterator[str]:
+    """That nothing on sale answers, or why nothing can be ranked at all; what comes nearest; what
+    is not sold but would answer; and renting. What the question left out is said, which may be
+    faster or cheaper."""
+    candidates, what = found.candidates, []
+    if not candidates.rankable:
+        yield _unrankable(candidates)
+        return
+    if candidates.some_gpus:
+        names = list(dict.fromkeys(build.gpu.short_name for build in candidates.builds))
+        what.append(" or ".join(names) if len(names) <= MOST_NAMED else "these GPUs")
+    if candidates.evidence == "published":
+        what.append("a published time")
+    looked = f" with {' and '.join(what)}" if what else ""
+    sale = " on sale" if found.first is not None else ""
+    yield f"Nothing{sale}{looked} trains {candidates.model.name}{asked_for(found.ranking)}."
+    in_time = "" if found.question.max_days is None else " in time"
+    money = "" if found.question.budget_usd is None else " for this money"
     which = {
-        "budget": f"The cheapest{' in time' if limited else ''}",
-        "days": "The fastest for this money" if found.question.budget_usd else "The fastest",
+        "budget": f"The cheapest{in_time}",
+        "days": f"The fastest{money}",
         "both": "The fastest",
     }
     for about, i in nearest(found).items():
         sold = candidates.availability[i] == "orderable" and not candidates.builds[i].host_owned
-        said.append(f"{which[about]}{' on sale' * sold} is {_named(candidates, i)}.")
+        yield f"{which[about]}{' on sale' * sold} is {_named(candidates, i)}."
     if found.first is not None:
-        said.append(f"If a seller is found: {_named(candidates, found.ranking.order[0])}.")
+        yield f"If a seller is found: {_named(candidates, found.ranking.order[0])}."
     budget = found.ranking.budget_cents
     if found.rent is not None and (budget is None or found.rent[0] * 100 <= budget):
         usd, i = found.rent
         gpus, days = rented_words(candidates.builds[i]), days_of(candidates, i)
-        said.append(f"Rented, {gpus} does it in {days} for ≈{usd_rounded(usd)}.")
-    return said
+        yield f"Rented, {gpus} does it in {days} for ≈{usd_rounded(usd)}."
 
 
 def _named(candidates: Candidates, i: int) -> str:

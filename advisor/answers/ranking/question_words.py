@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import supply_words
 from advisor.answers.checklist import Doubt, quoted
-from advisor.answers.wording import RULE_WORDS, counted_days
+from advisor.answers.wording import RULE_WORDS, counted_days, list_words
 from advisor.costs.amount_words import day_words, days_exact, usd_exact, usd_whole
 from advisor.costs.cost_terms import stated_terms
 from bench_runner.typed_numbers import percent, plain
@@ -77,9 +77,20 @@ def headline(ranking: Ranking, prices: str) -> str:
 def terms_words(terms: CostTerms) -> str:
     """What owning is counted with: ``5 years at 100 % use, without electricity``."""
     words = f"{terms.lifetime_years:g} years at {percent(terms.utilisation)} use, "
-    if not terms.electricity_usd_per_kwh:
-        return f"{words}without electricity"
-    return f"{words}${terms.electricity_usd_per_kwh:g} a kWh at PUE {terms.pue:g}"
+    if terms.electricity_usd_per_kwh:
+        words += f"${terms.electricity_usd_per_kwh:g} a kWh at PUE {terms.pue:g}"
+    else:
+        words += "without electricity"
+    rest = [name for name, value in _BESIDE.items() if getattr(terms, value)]
+    return f"{words}, with {list_words(rest)}" if rest else words
+
+
+_BESIDE = {
+    "hosting": "hosting_usd_per_u_month",
+    "staff": "staff_usd_per_year",
+    "resale": "resale_share",
+    "a loan": "financing_rate",
+}
 
 
 def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> str:

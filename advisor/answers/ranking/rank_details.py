@@ -84,29 +84,27 @@ def ranking_text(
 
 def _offers(answer: Ranking, rows: Sequence[RankedRow], width: int) -> str:
     """Every offer of every row: its machine, price and seller, the age of the price."""
-    today = date.today()
     cells = [
         {
             "": "*" if row.on_pareto_front else " ",
             "offer": machine_words(row.build) + f" ({OWN_QUOTE})" * row.build.host.is_own_quote,
             "price": usd_whole(row.overall_cost_usd),
             "asked by": price_source_words(row.build, row.gpu_quote, row.host_quote),
-            "remarks": _remarks(answer, row, today) or " ",
+            "remarks": _remarks(answer, row) or " ",
         }
         for row in rows
     ]
-    right = frozenset({"price"})
-    head, *lines = to_table(cells, list(cells[0]), right, width=width - 2).splitlines()
-    found, group = [f"  {head}"], 0
-    for row, line in zip(rows, lines, strict=True):
-        if row.group != group:
-            found.append(f"{rank_words(row).rstrip()} {gpus_words(row.build)}")
+    table = to_table(cells, list(cells[0]), frozenset({"price"}), width=width - 2)
+    head, *lines = (f"  {line}".rstrip() for line in table.splitlines())
+    titles = [f"{rank_words(row).rstrip()} {gpus_words(row.build)}" for row in rows]
+    found, group = [head], 0
+    for row, title, line in zip(rows, titles, lines, strict=True):
+        found += [line] if row.group == group else [title, line]
         group = row.group
-        found.append(f"  {line}".rstrip())
     return "\n".join(found)
 
 
-def _remarks(answer: Ranking, row: RankedRow, today: date) -> str:
+def _remarks(answer: Ranking, row: RankedRow) -> str:
     """What speaks against the price, and against the time."""
     said = [NOT_SOLD[row.availability]] if row.availability in NOT_SOLD else []
     keeps = answer.budget_chance(answer.order[row.rank - 1])
@@ -114,8 +112,8 @@ def _remarks(answer: Ranking, row: RankedRow, today: date) -> str:
         said.append(f"in budget: {chance_words(keeps)}")
     quotes = dict.fromkeys((row.gpu_quote, row.host_quote))
     if not row.build.host_owned:
-        marks = dict.fromkeys(mark for quote in quotes for mark in price_marks(row, quote, today))
-        said += [mark for mark in marks if mark != "reported by others"]  # the seller's column
+        marks = (mark for quote in quotes for mark in price_marks(row, quote, date.today()))
+        said += dict.fromkeys(mark for mark in marks if mark != "reported by others")
         said += [OWN_QUOTE] if any(map(is_own_price, quotes)) else []
     doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
     return ", ".join([*said, *doubts])

@@ -64,7 +64,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "source": time.source_id,
         "measured_on": time.measured_on,
         "method": time.method,
-        "settings": None if time.settings is None else asdict(time.settings),
+        "settings": time.settings and asdict(time.settings),
         "batch_size": batch_of(time),
         "memory_gib": time.peak_memory_gib,
         "implied_mfu": time.implied_mfu,
@@ -167,26 +167,23 @@ def verdict_object(
 ) -> dict[str, Any]:
     """The first line of the answer and what it rests on, for a script; exact figures."""
     found, candidates = Verdict(ranking, rentals), ranking.candidates
-    left_out = ranking.excluded_counts
+    left_out, rent, first = ranking.excluded_counts, found.rent, found.rent_first
     return {
         "sentence": found.sentence,
         **_first_object(found.first),
-        "chance_within_limit": _rounded(found.chance),
-        "chance_within_budget": _rounded(found.budget_chance),
+        "chance_within_limit": found.chance and round(found.chance, 3),
+        "chance_within_budget": found.budget_chance and round(found.budget_chance, 3),
         "ties": [_build_object(candidates.builds[i]) for i in found.as_good],
         "more_money": _priced_object(candidates, found.more_money),
         "nearest_in_time": _priced_object(candidates, found.in_time),
         "nearest_in_budget": _priced_object(candidates, found.in_budget),
-        "rent": None
-        if found.rent is None
-        else {
-            **_build_object(candidates.builds[found.rent[1]], host=False),
-            "usd_a_run": found.rent[0].quantize(CENT),
-            "training_days": candidates.days[found.rent[1]],
+        "rent": rent
+        and {
+            **_build_object(candidates.builds[rent[1]], host=False),
+            "usd_a_run": rent[0].quantize(CENT),
+            "training_days": candidates.days[rent[1]],
         },
-        "rent_first_usd_a_run": None
-        if found.rent_first is None
-        else found.rent_first.rent_per_experiment_usd.quantize(CENT),
+        "rent_first_usd_a_run": first and first.rent_per_experiment_usd.quantize(CENT),
         "measure": _measure_object(ranking),
         "doubts": doubt_objects(steps_of(found, key)),
         "totals": {
@@ -198,10 +195,6 @@ def verdict_object(
             "published_times_replaced": len(ranking.refused),
         },
     }
-
-
-def _rounded(chance: float | None) -> float | None:
-    return None if chance is None else round(chance, 3)
 
 
 def _first_object(row: RankedRow | None) -> dict[str, Any]:
@@ -277,9 +270,8 @@ def ranking_object(
         "model": candidates.model.recipe_id,
         "training": training_object(candidates.model),
         "budget_usd": question.budget_usd,
-        "budget_typed": None
-        if money is None
-        else {
+        "budget_typed": money
+        and {
             "amount": money.amount,
             "currency": money.rate.code,
             "usd_per_unit": money.rate.usd_per_unit,
