@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual._context import active_message_pump
-from textual.app import ScreenError, SystemCommand
+from textual.app import ScreenError
 from textual.binding import BindingType
 from textual.css.query import NoMatches
 from textual.dom import NoScreen
@@ -17,7 +17,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.keys import EVERYWHERE, bindings_of
+from advisor.tui.program.keys import EVERYWHERE, Action, bindings_of
 from advisor.tui.program.program import (
     THEMES,
     AnswerChanged,
@@ -114,11 +114,17 @@ class AdvisorApp(Program):
         end_from_outside(self)
 
     def action_command_palette(self) -> None:
-        """Everything that can be done, to be searched."""
         from advisor.tui.pages.help import Palette
 
-        if not isinstance(self.screen, Palette):
-            self.push_screen(Palette())
+        screen = self.screen
+
+        def taken(action: Action | None) -> None:
+            if action is not None:
+                node = self if action.where == EVERYWHERE else screen
+                self.call_after_refresh(self.run_action, action.action, node)
+
+        if not isinstance(screen, Palette):
+            self.push_screen(Palette(screen), taken)
 
     # The store, in threads
 
@@ -138,7 +144,6 @@ class AdvisorApp(Program):
     # The state
 
     def keep_state(self) -> None:
-        """Write the state where it changed."""
         state = replace(self.inputs, theme=self.theme)
         if self._state_path is not None and state != self.kept:
             self.kept = state
@@ -167,11 +172,9 @@ class AdvisorApp(Program):
     # Actions
 
     def action_undo(self) -> None:
-        """Take back the last change of the question, or of what is kept."""
         self._step(self.session.undo(), "Nothing to undo.", "Taken back: ")
 
     def action_redo(self) -> None:
-        """Do again what was taken back last."""
         self._step(self.session.redo(), "Nothing to do again.", "Done again: ")
 
     def _step(self, step: Change | bool, nothing: str, words: str) -> None:
@@ -197,7 +200,6 @@ class AdvisorApp(Program):
             screen.post_message(AnswerChanged())
 
     def action_assume(self, first: str) -> None:
-        """Ask for what the question assumes, this field first."""
         from advisor.tui.ranking.assumptions import AssumptionsForm
 
         def kept(words: str | None) -> None:
@@ -207,13 +209,11 @@ class AdvisorApp(Program):
         self.push_screen(AssumptionsForm(self.session, first), kept)
 
     def open_build(self, section: str) -> None:
-        """Show everything about the selected build, or one section of it."""
         from advisor.tui.selected.build_screen import BuildScreen
 
         self.push_screen(BuildScreen(self.size, section))
 
     def action_compare(self) -> None:
-        """Mark the selected build; with another one marked, show both side by side."""
         words = self.session.mark()
         if words is not None:
             self.notify(words, markup=False)
@@ -223,7 +223,6 @@ class AdvisorApp(Program):
         self.push_screen(CompareScreen(self.size))
 
     def action_add_quote(self) -> None:
-        """A quote for the selected build, its fields filled in as far as they are known."""
         from advisor.answers.wording import item_names
         from advisor.tui.prices.price_forms import QuoteForm
 
@@ -231,7 +230,7 @@ class AdvisorApp(Program):
         if snapshot is None:
             self.notify("The store is still being read.")
             return
-        cells = {"date": self.today.isoformat(), "kind": "reseller-quote"}
+        cells: dict[str, str] = {}
         if build is not None:
             names = item_names(snapshot.gpus, snapshot.hosts)
             whole = build.host.gpu_id is not None
@@ -240,7 +239,6 @@ class AdvisorApp(Program):
         self.push_screen(QuoteForm(snapshot, cells, None), self._quote_kept)
 
     def action_add_owned(self) -> None:
-        """A machine that the lab has already."""
         from advisor.tui.prices.price_forms import OwnedForm
 
         if self.session.snapshot is None:
@@ -253,7 +251,6 @@ class AdvisorApp(Program):
             self._looked(changed=True)
 
     def action_history(self) -> None:
-        """The questions asked before: Enter asks one again."""
         from advisor.tui.pages.questions import QuestionsScreen
 
         def chosen(question: KeptQuestion | None) -> None:
@@ -264,13 +261,11 @@ class AdvisorApp(Program):
         self.push_screen(QuestionsScreen(self.kept_things.questions), chosen)
 
     def action_bring_records(self) -> None:
-        """Records of another machine, from a file."""
         from advisor.tui.selected.merge_form import MergeForm
 
         self.push_screen(MergeForm("Records from elsewhere"), lambda _: self.look_at_store())
 
     def action_own_model(self) -> None:
-        """A model of one's own: from a config.json, a timm name or a size."""
         from advisor.tui.pages.model_form import ModelForm
 
         def kept(name: str | None) -> None:
@@ -281,7 +276,6 @@ class AdvisorApp(Program):
         self.push_screen(ModelForm(), kept)
 
     def action_fine_tune(self) -> None:
-        """How the model is trained: from nothing, or fine-tuned."""
         from advisor.tui.pages.training_forms import TuningForm
 
         def chosen(name: str | None) -> None:
@@ -296,7 +290,6 @@ class AdvisorApp(Program):
         return self.inputs.model if answer is None else answer.view.candidates.model.recipe_id
 
     def action_reach(self) -> None:
-        """What else the GPUs of the selected build train."""
         from advisor.ranking.fine_tuning import parted
         from advisor.tui.pages.training_forms import ReachForm
 
@@ -313,7 +306,6 @@ class AdvisorApp(Program):
             self.call_after_refresh(self.run_action, "show_tab('rent')", self.screen)
 
     def action_go(self, name: str) -> None:
-        """Show one of the screens."""
         while len(self.screen_stack) > 1:
             self.pop_screen()
         if name != "ranking":
@@ -329,7 +321,6 @@ class AdvisorApp(Program):
         return screen
 
     async def action_quit(self) -> None:
-        """Leave; where a benchmark runs, only when asked twice."""
         if self.is_screen_installed("benchmark"):
             from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
 
@@ -343,19 +334,11 @@ class AdvisorApp(Program):
         self.exit()
 
     def action_help(self) -> None:
-        """Explain what has the focus, and list the keys."""
         from advisor.tui.pages.help import HelpScreen
 
         if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen))
 
     def action_next_theme(self) -> None:
-        """Dark, light, and the terminal's own colours in turn."""
         self.theme = theme_after(self.theme)
         self.notify(f"Theme: {THEMES[self.theme]}.", timeout=2)
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What the palette offers to be done, from this screen."""
-        from advisor.tui.pages.help import commands_on
-
-        return commands_on(self, screen)

@@ -17,9 +17,9 @@ from tests.tui.conftest import WidgetApp
 
 COLUMNS = (
     Column(key="rank", title="#", align="right", width=7),
-    Column(key="build", title="build", sort_key="build", width=12),
-    Column(key="cost", title="overall cost", align="right", sort_key="cost", width=14),
-    Column(key="days", title="days", align="right", sort_key="days", width=6),
+    Column(key="build", title="build", sorts=True, width=12),
+    Column(key="cost", title="overall cost", align="right", sorts=True, width=14),
+    Column(key="days", title="days", align="right", sorts=True, width=6),
     Column(key="basis", title="basis", width=9),
     Column(key="source", title="where it comes from", width=24),
 )
@@ -53,13 +53,6 @@ class Builds(RowSource):
 
     def row_id(self, index: int) -> Hashable:
         return self.order[index]
-
-
-class IndexedBuilds(Builds):
-    """The same with a faster way back."""
-
-    def index_of(self, row_id: Hashable) -> int | None:
-        return self.order.index(row_id) if row_id in self.order else None  # type: ignore[arg-type]
 
 
 @dataclass

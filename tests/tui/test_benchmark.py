@@ -94,7 +94,7 @@ class Driven:
 
     def states(self) -> list[str]:
         listed = self.screen.list.listed
-        return [] if listed is None else [row.state for row in listed.every()]
+        return [] if listed is None else [row.state for row in listed.records]
 
 
 @pytest.fixture

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.tui.pages.model_form import in_fields, read_target
+from advisor.tui.pages.form import in_fields
+from advisor.tui.pages.model_form import ModelForm, read_target
 from advisor.tui.ranking.ranking_screen import with_remedy
 from advisor.typed_input import InputError, no_such_model
 
 TYPED = dict.fromkeys(
-    ("source", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""
-) | {"source": "decoder", "parameters": "1.1B", "tokens": "300B"}
+    ("model", "tokens", "images", "parameters", "batch", "sequence_length", "precision"), ""
+) | {"model": "decoder", "parameters": "1.1B", "tokens": "300B"}
 
 
 def test_numbers_may_name_what_they_count_as_on_the_command_line() -> None:
@@ -35,8 +36,10 @@ def test_numbers_of_something_else_are_one_line(field: str, text: str, words: st
 
 def test_what_is_a_flag_on_the_command_line_is_a_field_here() -> None:
     with pytest.raises(ValueError, match="give the size: --model decoder --parameters 7B") as told:
-        read_target(dict.fromkeys(TYPED, "") | {"source": "llama-7b"})
-    assert in_fields(str(told.value)).endswith("give the size: Model decoder Size 7B")
+        read_target(dict.fromkeys(TYPED, "") | {"model": "llama-7b"})
+    assert in_fields(ModelForm.FIELDS, str(told.value)).endswith(
+        "give the size: Model decoder Size 7B"
+    )
 
 
 @pytest.mark.parametrize("name", ["llama-7b", "gpt-oss", "7B"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from textual.theme import BUILTIN_THEMES
 
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.layout import Layout, Limits, lay_out, view_of
+from advisor.tui.widgets.plot.layout import Layout, lay_out
 from advisor.tui.widgets.plot.scale import (
     MIN_SPAN_DECADES,
     LogScale,
@@ -35,9 +35,8 @@ POINTS = st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=40)
 
 def laid_out(data: PlotData, width: int = 110, height: int = 34) -> Layout:
     """Every point in view."""
-    everything = replace(data, flags=bytes([PointFlag.FRONT] * len(data)))
-    view = view_of(everything, Limits(), selected=None, fitting=False)
-    return lay_out(data, view, (width, height))
+    everything = replace(data, flags=bytes(flag | PointFlag.TIED for flag in data.flags))
+    return lay_out(everything, (width, height))
 
 
 @given(low=LOGS, high=LOGS)
@@ -117,7 +116,7 @@ def test_the_front_wins_its_cell_then_the_own_machine_then_the_first_that_is_ran
     def winner(*flags: int) -> int:
         data = plain([1000.0] * len(flags), [10.0] * len(flags))
         object.__setattr__(data, "flags", bytes(flags))
-        return next(iter(laid_out(data).winners.values()))
+        return next(iter(lay_out(data, (110, 34)).winners.values()))
 
     assert winner(0, 0, 0) == 0
     assert winner(PointFlag.EXCLUDED, 0, 0) == 1

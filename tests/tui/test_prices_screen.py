@@ -301,20 +301,6 @@ async def test_a_quote_for_a_whole_machine_is_found_again_from_its_page(own_stor
         assert row[:2] == [f"★ {build.host.label}", "$43,210"]
 
 
-async def test_what_is_typed_is_taken_back_with_a_key(store_path: Path) -> None:
-    async with running(store_path, state=LATEST) as pilot:
-        await go(pilot)
-        await pilot.press("A")
-        await paste(pilot, "Exxact")
-        assert said(pilot).startswith("⚠ ")
-        machine = pilot.app.screen.query_one("#machine", Input)
-        await pilot.press("ctrl+z")
-        assert machine.value == ""
-        await pilot.press("escape", "i")
-        await paste(pilot, "nowhere.csv")
-        assert said(pilot) == "⚠ no such file yet"
-
-
 async def test_a_page_that_closes_before_its_filter_is_put_in_ends_nothing(
     own_store: Path,
 ) -> None:

@@ -81,8 +81,8 @@ class TestSaving:
     async def test_by_the_ending_of_the_name(self, paper_store: Path, tmp_path: Path) -> None:
         saved = {}
         async with running(paper_store) as pilot:
-            await pilot.press("slash", *"h100", "enter")
-            await settled(pilot)
+            await type_into(pilot, "g", "h100")
+            await pilot.press("enter")
             seen = rows(pilot)
             for ending in (".csv", ".md", ".json", ".svg"):
                 await pilot.press("e")
@@ -244,7 +244,7 @@ class TestTrouble:
             await pilot.press("f7")
             await settled(pilot)
             listed = pilot.app.screen.query_one(FilterTable)
-            before = listed.rows.total if listed.rows is not None else 0
+            before = listed.listed.total if listed.listed is not None else 0
             pilot.app.look_at_store()  # type: ignore[attr-defined]
             await settled(pilot)
             with Store(own_paper_store).reading() as reader:
@@ -256,7 +256,7 @@ class TestTrouble:
             await settled(pilot)
             await until(
                 pilot,
-                lambda: listed.rows is not None and listed.rows.total == before + 1,
+                lambda: listed.listed is not None and listed.listed.total == before + 1,
                 "the list of prices is old",
             )
 
@@ -264,17 +264,17 @@ class TestTrouble:
 async def test_every_header_sorts(paper_store: Path) -> None:
     async with running(paper_store, size=(160, 40), state=State(max_days="90")) as pilot:
         table = ranking(pilot).table
-        for column in (each for each in table.columns if each.sort_key):
-            table.post_message(RankTable.HeaderClicked(column.key, column.sort_key or ""))
+        for column in (each for each in table.columns if each.sorts):
+            table.post_message(RankTable.HeaderClicked(column.key))
             await settled(pilot)
             assert table.sorted_by == column.key
         for keys in (("f7",), ("f3",), ("f3", "2"), ("f3", "3"), ("f2", "x")):
             await pilot.press(*keys)
             await settled(pilot)
             shown = pilot.app.screen.query_one(FilterTable)
-            assert [c.title for c in shown.table.columns if c.sort_key is None] == [], keys
+            assert [c.title for c in shown.table.columns if not c.sorts] == [], keys
             for column in shown.table.columns:
-                shown.table.post_message(RankTable.HeaderClicked(column.key, column.sort_key or ""))
+                shown.table.post_message(RankTable.HeaderClicked(column.key))
                 await settled(pilot)
                 assert "⚠" not in str(shown.query_one(".count", Static).content), column.key
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -15,7 +14,6 @@ from advisor.tui.widgets.table_layout import Column, fitted
 from tests.tui.conftest import WidgetApp
 from tests.tui.tables import (
     Builds,
-    IndexedBuilds,
     Words,
     lines,
     make,
@@ -23,25 +21,11 @@ from tests.tui.tables import (
     table_of,
 )
 
-# What it looks like
-
-
-@pytest.mark.parametrize("size", [(20, 5), (10, 2), (3, 1), (1, 1), (200, 60)])
-async def test_every_line_is_as_wide_as_the_table(size: tuple[int, int]) -> None:
-    app = make(Builds(range(30)))
-    async with app.run_test(size=size) as pilot:
-        await pilot.press("down", "end")
-        await pilot.pause()
-        table = table_of(app)
-        width = table.scrollable_content_region.width
-        assert {cell_len(line) for line in lines(table)} <= {width}
-
-
 # Rows
 
 
 async def test_only_rows_in_view_are_asked_for() -> None:
-    source = IndexedBuilds(range(1_000_000))
+    source = Builds(range(1_000_000))
     app = make(source)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("end")
@@ -169,17 +153,16 @@ async def test_setting_the_cursor_posts_nothing_and_scrolls() -> None:
         assert app.messages == []
 
 
-@pytest.mark.parametrize("kind", [Builds, IndexedBuilds])
-async def test_the_cursor_stays_on_its_row_when_the_rows_are_sorted(kind: type[Builds]) -> None:
-    app = make(kind(range(1000)))
+async def test_the_cursor_stays_on_its_row_when_the_rows_are_sorted() -> None:
+    app = make(Builds(range(1000)))
     async with app.run_test(size=(120, 21)) as pilot:
         table = table_of(app)
         await pilot.press(*["down"] * 30)
-        table.source = kind(range(999, -1, -1))
+        table.source = Builds(range(999, -1, -1))
         await pilot.pause()
         assert table.cursor == 969
         assert "31 " in next(lines(table)[y] for y in reversed_lines(table))
-        table.source = kind([30])
+        table.source = Builds([30])
         await pilot.pause()
         assert table.cursor == 0
         assert reversed_lines(table) == [1]

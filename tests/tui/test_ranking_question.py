@@ -108,13 +108,11 @@ class TestTyping:
             await type_into(pilot, "b", "100")
             assert rows(pilot) == []
             empty = ranking(pilot).table.empty_message
-            assert empty.startswith("What would help:\nPress b: $2,300 buys 1 × RTX 3090: 370 days")
+            assert empty.startswith("What would help:\nPress b: ") and "$2,300" in empty
             await type_into(pilot, "b", "40k")
             await type_into(pilot, "t", "1")
-            assert (
-                "\nPress t: $31,000 buys 1 × H100: 34 days (33.5–34.5)"
-                in ranking(pilot).table.empty_message
-            )
+            empty = ranking(pilot).table.empty_message
+            assert "\nPress t: 1 × H100 in 34 days" in empty
 
     async def test_undo_and_restore(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
@@ -217,21 +215,21 @@ class TestCost:
             screen = ranking(pilot)
             await pilot.press("o")
             assert builds(pilot)[0] == "1 × RTX 3090"
-            assert screen.table.sorted_by == "overall_cost_usd"
+            assert screen.table.sorted_by == "cost"
             await pilot.press("o")
             assert builds(pilot)[0] == "2 × A6000"
             assert "experiment" in screen.picture.data.x_title
-            assert screen.picture.budget_usd is None
+            assert screen.picture.data.budget_usd is None
             await pilot.press("o")
-            assert screen.picture.budget_usd == 40_000
+            assert screen.picture.data.budget_usd == 40_000
 
     async def test_a_click_on_a_header_ranks(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             table = ranking(pilot).table
-            at = [column.key for column in table.columns].index("overall_cost_usd")
+            at = [column.key for column in table.columns].index("cost")
             await pilot.click(table, offset=(table._layout.starts[at] + 3, 1))  # in the frame
             await settled(pilot)
-            assert table.sorted_by == "overall_cost_usd"
+            assert table.sorted_by == "cost"
 
     async def test_prices_and_evidence_change(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from advisor.benchmark.progress import (
@@ -39,79 +40,67 @@ _BESIDE, _MARK = 3, 2
 """Cells of the scrollbar and the margins; of what stands before a label."""
 
 
-def columns(width: int, longest: int) -> tuple[Column, ...]:
-    """The table's columns for a width in cells, where the longest label has ``longest``."""
-    found = [
-        Column(key="state", title="State", width=11 if width < _SLIM else 14),
-        Column(key="time", title="Training", width=9, align="right"),
-    ]
-    if width >= _WIDE:
-        found += [
-            Column(key="micro", title="µ-batch", width=7, align="right"),
-            Column(key="memory", title="GiB", width=5, align="right"),
-            Column(key="mfu", title="MFU", width=4, align="right"),
-            Column(key="took", title="Took", width=6, align="right"),
-        ]
-    room = width - _BESIDE - sum(2 + column.width for column in found)
-    settings = Column(key="settings", title="Settings", width=min(longest + _MARK, room))
-    # Every column's header sorts by it; unsorted stand the settings as they are tried.
-    return tuple(column._replace(sort_key=column.key) for column in (settings, *found))
-
-
-_SORTED_BY: dict[str, Callable[[Tried], Any]] = {
-    "settings": lambda row: row.label,
-    "state": lambda row: row.state,
-    "time": lambda row: row.training_days,
-    "micro": lambda row: row.micro_batch_size,
-    "memory": lambda row: row.peak_memory_gib,
-    "mfu": lambda row: row.mfu,
-    "took": lambda row: row.seconds,
-}
-
-
 def setting_rows(progress: Progress, width: int) -> Rows:
     """The settings as they stand at one moment, for a width in cells; the best has a ★."""
     rows = list(progress.rows.values())
     names = [full_name(row.label) for row in rows]
-    shown = columns(width, max(map(len, names), default=0))
-    cut = cut_words(names, shown[0].width - _MARK)
-    named = dict(zip((row.label for row in rows), cut, strict=True))
     label = None if progress.best_row is None else progress.best_row.label
+    shown = COLUMNS if width >= _WIDE else COLUMNS[:2]
+    if width < _SLIM:
+        shown = (shown[0]._replace(width=11), *shown[1:])
+    room = width - _BESIDE - sum(2 + column.width for column in shown)
+    room = min(max(map(len, names), default=0) + _MARK, room)
+    cut = cut_words(names, room - _MARK)
+    named = dict(zip((row.label for row in rows), cut, strict=True))
 
-    def cells(row: Tried) -> list[str]:
-        found = _cells(row, ("★ " if row.label == label else "  ") + named[row.label])
-        return [found[column.key] for column in shown]
+    def name(row: Tried) -> str:
+        return ("★ " if row.label == label else "  ") + named[row.label]
 
     return Rows(
-        shown,
-        rows,
-        cells=cells,
+        # Every column's header sorts by it; unsorted stand the settings as they are tried.
+        columns=(Column("settings", "Settings", room, "left", name, name), *shown),
+        records=rows,
         text=lambda row: f"{row.label} {full_name(row.label)} {row.state} {row.detail}",
-        keys=_SORTED_BY,
         lines=lambda row, width: wrapped(tried_lines(row), width),
         remark=lambda row: row.detail,
         row_style=lambda row: "front" if row.label == label else _STYLES.get(row.state),
-        row_id=lambda row, number: row.label,
+        row_id=lambda row: row.label,
     )
 
 
 _STYLES: dict[str, RowStyle] = {FAILED: "doubtful", LEFT_OUT: "dimmed", NOT_TRIED: "dimmed"}
 
 
-def _cells(row: Tried, name: str) -> dict[str, str]:
-    state = f"{MARKS.get(row.state, ' ')} {row.state}"
-    if row.state == TIME:
-        state = "✓ measured" if row.training_days is not None else "✓ fits"
-        state = "✓ had before" if row.reused else state
-    return {
-        "settings": name,
-        "state": state,
-        "time": "" if row.training_days is None else time_words(row.training_days),
-        "micro": "" if row.micro_batch_size is None else str(row.micro_batch_size),
-        "memory": "" if row.peak_memory_gib is None else plain(row.peak_memory_gib),
-        "mfu": "" if row.mfu is None else f"{percent(row.mfu)}",
-        "took": "" if row.seconds is None else clock_words(row.seconds),
-    }
+def _state(row: Tried) -> str:
+    if row.state != TIME:
+        return f"{MARKS.get(row.state, ' ')} {row.state}"
+    if row.reused:
+        return "✓ had before"
+    return "✓ fits" if row.training_days is None else "✓ measured"
+
+
+def _column(key: str, title: str, width: int, name: str, words: Callable[[Any], str]) -> Column:
+    """A column of figures, empty where there is none."""
+    figure = attrgetter(name)
+    return Column(
+        key,
+        title,
+        width,
+        "right",
+        figure,
+        lambda row: "" if figure(row) is None else words(figure(row)),
+    )
+
+
+COLUMNS = (
+    Column("state", "State", 14, "left", lambda row: row.state, _state),
+    _column("time", "Training", 9, "training_days", time_words),
+    _column("micro", "µ-batch", 7, "micro_batch_size", str),
+    _column("memory", "GiB", 5, "peak_memory_gib", plain),
+    _column("mfu", "MFU", 4, "mfu", percent),
+    _column("took", "Took", 6, "seconds", clock_words),
+)
+"""Beside the settings' names; a narrow table has the first two."""
 
 
 _WORDS = {
@@ -128,7 +117,6 @@ def full_name(text: str) -> str:
 
 
 def tried_lines(row: Tried) -> list[Line]:
-    """Everything known about one setting."""
     lines: list[Line] = [(full_name(row.label), STRONG), (row.state, PLAIN)]
     if row.detail:
         lines.append((row.detail, WARNING if row.state == FAILED else PLAIN))

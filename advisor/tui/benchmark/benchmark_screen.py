@@ -131,13 +131,11 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
 
     @property
     def is_busy(self) -> bool:
-        """Whether a benchmark runs or is about to."""
         return self._starting or self.run is not None
 
     # What would run
 
     def read_store(self) -> None:
-        """Read the models."""
         read, inputs = self.app.store_reader.read, self.app.inputs
         in_thread(self, "read", lambda: read(inputs), self._store_read, self._not_planned)
 
@@ -146,7 +144,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self._plan_again()
 
     def look_here(self) -> None:
-        """Ask what is here."""
 
         def look_at_it() -> Machine:
             check_packages()
@@ -204,7 +201,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self._show_here()
 
     def _show_here(self) -> None:
-        """What was found, what would run, and what speaks against it."""
         line = self.query_one("#here", Static)
         line.set_classes("")
         if self._trouble is not None:
@@ -218,7 +214,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     # Running
 
     def action_start(self) -> None:
-        """Show what would happen, and ask."""
         if self.is_busy:
             self.app.notify("It is running already.")
             return
@@ -292,8 +287,8 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self.add_class("-ended")
         self._show(ended_lines(ending, problem, kept, progress, plan))
         best, listed = progress.best_row, self.list.listed
-        if best is not None and listed is not None and best in listed.every():
-            self.table.cursor = listed.every().index(best)
+        if best is not None and listed is not None and best in listed.records:
+            self.table.cursor = listed.records.index(best)
         self._tick()
         bad = ending is None or ending.kind in ("failed", "refused", "no-time")
         self.set_class(bad, "-bad")
@@ -304,14 +299,12 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self.app.look_at_store()
 
     def action_elsewhere(self) -> None:
-        """Go to what can be measured elsewhere, and to the jobs that were submitted."""
         from advisor.tui.benchmark.elsewhere_screen import ElsewhereScreen
 
         build = self.app.session.selected_build
         self.app.push_screen(ElsewhereScreen(self.setup.job_request, build))
 
     def action_cancel(self) -> None:
-        """End the benchmark; asked again, less patiently."""
         if self.run is None:
             self.app.notify("Nothing is running.")
             return
@@ -335,7 +328,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self.call_after_refresh(self._show_rows)
 
     def _say(self, lines: list[Line]) -> None:
-        """Say this below the table."""
         self.query_one("#said", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
 
     def _tick(self) -> None:
@@ -361,12 +353,10 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
     # The fields
 
     def action_focus_field(self, name: str) -> None:
-        """Go to a field."""
         self.query_one(f"#{name}").focus()
 
     @on(Input.Submitted)
     def action_leave_field(self) -> None:
-        """Go from a field to the table, and from there to the ranking."""
         if self.focused is self.table:
             self.app.action_go("ranking")
             return

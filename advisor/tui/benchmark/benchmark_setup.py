@@ -74,12 +74,10 @@ class BenchmarkSetup(Grid):
 
     @property
     def picker(self) -> ModelPicker:
-        """The model's field with its list."""
         return self.query_one(ModelPicker)
 
     @property
     def minutes(self) -> Input:
-        """The field of the time limit."""
         return self.query_one("#bench_minutes", Input)
 
     def offer(self, here: Machine | None) -> None:

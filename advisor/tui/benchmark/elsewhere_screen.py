@@ -95,7 +95,6 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
         )
 
     def more(self) -> Iterable[Widget]:
-        """The file, and the jobs."""
         return (*super().more(), LinesView(id="jobs"))
 
     def on_mount(self) -> None:
@@ -108,9 +107,6 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
         profile = self._profiles.get(event.value, ClusterProfile())
         for name in OF_CLUSTER:
             self.query_one(f"#{name}", Field).value = getattr(profile, name) or ""
-
-    def named(self, name: str, text: str) -> str:
-        return self.app.session.gpu_named(text) if name == "gpu" else text
 
     def typed(self) -> None:
         """The values at the start would run, too."""
@@ -224,7 +220,6 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
         self.query_one("#jobs", LinesView).show(lambda width: wrapped(lines, width), from_top=True)
 
     def action_cancel_job(self) -> None:
-        """End the newest job that is under way; what it measured is kept."""
         self.does(_cancel)()
 
 

@@ -17,7 +17,7 @@ from advisor.answers.wording import (
 from advisor.costs.amount_words import days_exact, days_of_four_digits, days_short
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.program.store_reader import StoreReader
-from advisor.tui.widgets.filter_table import Cells, Query, Rows
+from advisor.tui.widgets.filter_table import Query, Rows
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
 from bench_runner.typed_numbers import percent
@@ -34,26 +34,8 @@ PREDICTED_BY = "this program"
 """The source of a prediction."""
 
 
-COLUMNS = (
-    Column(key="model", title="model", width=21, sort_key="model", least=18),
-    Column(key="gpu", title="GPUs", width=22, sort_key="gpu", least=17),
-    Column(key="days", title="days", width=7, align="right", sort_key="days"),
-    Column(
-        key="interval", title="interval", width=13, align="right", sort_key="interval", least=12
-    ),
-    Column(key="basis", title="basis", width=14, sort_key="basis"),
-    Column(key="method", title="settings", width=16, sort_key="method", least=10),
-    Column(key="verdict", title="verdict", width=14, sort_key="verdict"),
-    Column(key="mfu", title="MFU", width=5, align="right", sort_key="mfu"),
-    Column(key="source", title="source", width=28, sort_key="source", least=19),
-    Column(key="day", title="measured", width=10, sort_key="day"),
-)
-
-
 def time_list(store_reader: StoreReader, snapshot: Snapshot, *, predictions: bool) -> Rows:
     """Every tried setting in the store; ``predictions``: those that are predicted, too."""
-    left_out = ("day",) if predictions else ("interval", "basis")
-    columns = tuple(column for column in COLUMNS if column.key not in left_out)
     gpus = {gpu.gpu_id: gpu for gpu in snapshot.gpus}
     sources = {source.source_id: source for source in snapshot.sources}
 
@@ -70,31 +52,16 @@ def time_list(store_reader: StoreReader, snapshot: Snapshot, *, predictions: boo
             )
         return found, total
 
-    def cells(time: TrainingTime) -> Cells:
-        predicted = time.basis == "predicted"
-        low, high, gpu = time.training_days_low, time.training_days_high, gpus.get(time.gpu_id)
-        written = days_short if predicted else days_of_four_digits
-        days = "no data"
-        if time.training_days is not None:
-            days = f"{PREDICTED_MARK if predicted else ''}{written(time.training_days)}"
-        known = low is not None and high is not None
+    # As texts, which lose their middle where a column is narrow, as names differ at their ends.
+    def named_gpus(time: TrainingTime) -> Text:
+        gpu = gpus.get(time.gpu_id)
+        return Text(f"{time.gpu_count} × {time.gpu_id if gpu is None else gpu.short_name}")
+
+    def source(time: TrainingTime) -> str:
+        if time.basis == "predicted":
+            return PREDICTED_BY
         # In a column the part and the first name are enough.
-        who = source_name(sources.get(time.source_id), time.source_id).removesuffix(" et al.")
-        verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
-        # As texts, which lose their middle where a column is narrow, as names differ at their ends.
-        cells: dict[str, str | Text] = {
-            "model": Text(time.recipe_id),
-            "gpu": Text(f"{time.gpu_count} × {time.gpu_id if gpu is None else gpu.short_name}"),
-            "days": days,
-            "interval": f"{written(low or 0)}–{written(high or 0)}" if known else "",
-            "basis": time.basis if predicted or time.timing == "none" else time.timing,
-            "method": method_words(time),
-            "verdict": f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}",
-            "mfu": "" if time.implied_mfu is None else f"{percent(time.implied_mfu)}",
-            "source": PREDICTED_BY if predicted else who,
-            "day": str(time.measured_on or "no date"),
-        }
-        return [cells[column.key] for column in columns]
+        return source_name(sources.get(time.source_id), time.source_id).removesuffix(" et al.")
 
     def remark(time: TrainingTime) -> str:
         """Why the highlighted time is thought of as it is."""
@@ -107,14 +74,56 @@ def time_list(store_reader: StoreReader, snapshot: Snapshot, *, predictions: boo
         name = time.gpu_id if gpu is None else gpu.name
         return wrapped(_time_page(time, name, sources.get(time.source_id)), width)
 
+    columns = (
+        Column("model", "model", 21, "left", True, lambda time: Text(time.recipe_id), 18),
+        Column("gpu", "GPUs", 22, "left", True, named_gpus, 17),
+        Column("days", "days", 7, "right", True, _days),
+        Column("interval", "interval", 13, "right", True, _interval, 12),
+        Column("basis", "basis", 14, "left", True, _basis),
+        Column("method", "settings", 16, "left", True, method_words, 10),
+        Column("verdict", "verdict", 14, "left", True, _verdict),
+        Column("mfu", "MFU", 5, "right", True, _mfu),
+        Column("source", "source", 28, "left", True, source, 19),
+        Column(
+            "day", "measured", 10, "left", True, lambda time: str(time.measured_on or "no date")
+        ),
+    )
+    left_out = ("day",) if predictions else ("interval", "basis")
     return Rows(
-        columns,
-        cells=cells,
+        columns=[column for column in columns if column.key not in left_out],
         lines=lines,
         remark=remark,
         search=search,
         row_style=lambda time: "dimmed" if time.training_days is None else None,
     )
+
+
+def _written(time: TrainingTime, days: float | None) -> str:
+    predicted = time.basis == "predicted"
+    return "" if days is None else (days_short if predicted else days_of_four_digits)(days)
+
+
+def _days(time: TrainingTime) -> str:
+    mark = PREDICTED_MARK if time.basis == "predicted" else ""
+    return f"{mark}{_written(time, time.training_days)}" if time.training_days else "no data"
+
+
+def _interval(time: TrainingTime) -> str:
+    low, high = time.training_days_low, time.training_days_high
+    return f"{_written(time, low)}–{_written(time, high)}" if low and high else ""
+
+
+def _basis(time: TrainingTime) -> str:
+    return time.basis if time.basis == "predicted" or time.timing == "none" else time.timing
+
+
+def _verdict(time: TrainingTime) -> str:
+    verdict = time.verdict or STATUS_WORDS.get(time.status, time.status)
+    return f"{VERDICT_MARKS.get(time.verdict or '', ' ')} {verdict}"
+
+
+def _mfu(time: TrainingTime) -> str:
+    return "" if time.implied_mfu is None else percent(time.implied_mfu)
 
 
 def _time_page(time: TrainingTime, gpu: str, source: Source | None) -> list[Line]:
@@ -147,30 +156,27 @@ def method_words(time: TrainingTime) -> str:
 
 
 def source_rows(snapshot: Snapshot) -> Rows:
-    """Every source."""
     return Rows(
-        (
-            Column(key="title", title="source", width=86, sort_key="title", least=40),
-            Column(key="day", title="published", width=11, sort_key="day"),
-            Column(key="licence", title="licence", width=13, sort_key="licence"),
+        columns=(
+            Column("title", "source", 86, "left", _told_apart, lambda s: Text(_told_apart(s)), 40),
+            Column("day", "published", 11, "left", lambda s: s.published_on, _published),
+            Column("licence", "licence", 13, "left", lambda s: s.licence, _licence),
         ),
-        snapshot.sources,
-        cells=lambda source: (
-            Text(_told_apart(source)),
-            str(source.published_on or "no date"),
-            source.licence or "none stated",
-        ),
+        records=snapshot.sources,
         text=lambda source: (
             f"{source.source_id} {source.title} {source.how_measured} {source.licence or ''}"
         ),
-        keys={
-            "title": lambda source: _told_apart(source).lower(),
-            "day": lambda source: source.published_on,
-            "licence": lambda source: source.licence,
-        },
         lines=lambda source, width: wrapped(_source_page(source), width),
         remark=lambda source: source.how_measured,
     )
+
+
+def _published(source: Source) -> str:
+    return str(source.published_on or "no date")
+
+
+def _licence(source: Source) -> str:
+    return source.licence or "none stated"
 
 
 def _told_apart(source: Source) -> str:

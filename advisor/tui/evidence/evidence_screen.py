@@ -62,7 +62,6 @@ words, with its source.
         yield KeyBar(EVIDENCE)
 
     def read_store(self) -> None:
-        """Read what the lists need."""
         read, inputs = self.app.store_reader.read, self.app.session.inputs
         in_thread(
             self, "read", lambda: read(inputs).snapshot, self._store_read, self.list.say_trouble
@@ -94,7 +93,6 @@ words, with its source.
         self.list.table.focus()
 
     def action_export(self) -> None:
-        """Ask where to save the rows that the filter shows."""
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
         tab, snapshot, listed = self.tab, self._snapshot, self.list.listed
@@ -105,12 +103,11 @@ words, with its source.
         def records() -> list[dict[str, Any]]:
             if snapshot is not None and tab != "sources":
                 names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
-                return time_rows(tab, listed.every(), names)
-            return [source._asdict() for source in listed.every()]
+                return time_rows(tab, listed.records, names)
+            return [source._asdict() for source in listed.records]
 
         what = Exportable(name=tab, rows=records, seen=self.list.table)
         self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:
-        """Copy the highlighted record."""
         self.app.copy_text(self.record_text(), "the record")

@@ -26,9 +26,6 @@ FOOTER_GAP = 2
 NAME = "GPU advisor "
 NAME_FROM_WIDTH = 92
 """Below, the screens take the whole line."""
-ROOMY_FROM_WIDTH = 79
-"""Below, they are close together, and the longest words give way."""
-SHORT_WORDS = {"Ranking": "Rank", "Benchmark": "Bench"}
 
 
 def clickable(parts: Iterable[Key]) -> Content:
@@ -57,13 +54,11 @@ class TitleBar(Static):
 
     def on_resize(self) -> None:
         named = self.app.size.width >= NAME_FROM_WIDTH
-        roomy = self.app.size.width >= ROOMY_FROM_WIDTH
         parts = [Content.styled(NAME, "bold")] if named else []
         for key, name, word in SCREENS:
             meta = Style.from_meta({"@click": f"app.go('{name}')"})
             look = "reverse bold" if name == self._here else ""
-            said = f" {key} {word} " if roomy else f"{key} {SHORT_WORDS.get(word, word)}"
-            parts += [Content.styled(said, look).stylize(meta), Content(" ")]
+            parts.append(Content.styled(f" {key} {word} ", look).stylize(meta))
         self.update(Content("").join(parts), layout=False)
 
 
@@ -104,10 +99,8 @@ class KeyBar(Static):
         link-style: none; link-color: $foreground; link-background: transparent; }
     """
 
-    def __init__(self, where: str, *first: Key) -> None:
-        """``first`` are keys of the screen alone: key, word, action."""
+    def __init__(self, where: str) -> None:
         super().__init__(markup=False)
-        self._first = first
         self._actions = footer_actions(where)
 
     def on_mount(self) -> None:
@@ -117,20 +110,18 @@ class KeyBar(Static):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """Show what works where the focus is now."""
         focused = self.screen.focused
         if isinstance(focused, Input):
             keys: list[Key] = [
                 ("Esc", *self._leaving()),
                 ("Tab", "next field", "app.focus_next"),
                 ("F1", "help", "app.help"),
-                ("^z", "undo", "screen.undo"),
+                ("^z", "undo", "app.undo"),
                 ("^q", "quit", "app.quit"),
             ]
             last: list[Key] = []
         else:
-            of_widget: Sequence[Key] = getattr(focused, "FOOTER", ())
-            keys = [*of_widget, *self._first]
+            keys = [*getattr(focused, "FOOTER", ())]
             keys += [
                 (a.key, a.footer, _namespaced(a)) for a in self._actions if a.verb not in _LAST
             ]
@@ -185,7 +176,7 @@ def _namespaced(action: Action) -> str:
 class DialogKeys(Static):
     """The keys of a page that lies over a screen, as the registry has them."""
 
-    def __init__(self, where: str, **words: str) -> None:
+    def __init__(self, where: str, words: Mapping[str, str]) -> None:
         """``words``: by action, with its arguments where it has any, another word than the
         registry's."""
         super().__init__(

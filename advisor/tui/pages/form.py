@@ -5,17 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual import on
-from textual.app import ComposeResult
-from textual.containers import Grid, Vertical
-from textual.events import DescendantBlur
+from textual.containers import Grid
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.pages.screens import Dialog
 from advisor.tui.program.state import change_prices
 from advisor.tui.widgets.choice import Choice, FormChoice
@@ -39,6 +36,13 @@ class FormField(NamedTuple):
     """What is chosen among: the words of each value; None for a text."""
 
 
+def in_fields(fields: Sequence[FormField], words: str) -> str:
+    """What is wrong, with the names of a form's fields for those of flags of the command line."""
+    for field in fields:
+        words = words.replace(f"--{field.name.replace('_', '-')}", field.label)
+    return words
+
+
 class Judged(NamedTuple):
     """What a form says of its values."""
 
@@ -55,8 +59,6 @@ class Form(Dialog["str | None"]):
     """Closes with what was kept, in words; with nothing where it was left."""
 
     FIELDS: Sequence[FormField] = ()
-    WHERE: ClassVar[str]
-    SIZE = "page"
     GRID = "form"
     """``pairs`` has two fields a row."""
     START = ""
@@ -65,8 +67,7 @@ class Form(Dialog["str | None"]):
     """Whether judging takes so long that a thread does it."""
 
     def __init__(self, title: str, values: Mapping[str, str] | None = None) -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(title)
         self.values = dict(values or {})
         """What the fields begin with."""
         self.studied: Judged | None = None
@@ -74,18 +75,15 @@ class Form(Dialog["str | None"]):
         self.result: str | None = None
         """What the form closes with; None for the words of what was done."""
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes=self.SIZE) as box:
-            box.border_title = self._title
-            with Grid(id=self.GRID):
-                for n, field in enumerate(self.FIELDS):
-                    second = self.GRID == "pairs" and n % 2
-                    classes = "label second" if second else "label"
-                    yield Static(field.label, classes=classes, id=f"label_{field.name}")
-                    yield self._field(field)
-            yield Static(self.START, id="said", markup=False)
-            yield from self.more()
-            yield DialogKeys(self.WHERE)
+    def body(self) -> Iterable[Widget]:
+        with Grid(id=self.GRID):
+            for n, field in enumerate(self.FIELDS):
+                second = self.GRID == "pairs" and n % 2
+                classes = "label second" if second else "label"
+                yield Static(field.label, classes=classes, id=f"label_{field.name}")
+                yield self._field(field)
+        yield Static(self.START, id="said", markup=False)
+        yield from self.more()
 
     def _field(self, field: FormField) -> Widget:
         value = self.values.get(field.name, "")
@@ -101,33 +99,18 @@ class Form(Dialog["str | None"]):
     def judge(self, texts: dict[str, str]) -> Judged:
         """What the texts mean, or what is wrong: first with the field that somebody is in."""
 
-    def named(self, name: str, text: str) -> str:
-        """A field's text as its whole name, written once the field is left."""
-        return text
-
     @property
     def texts(self) -> dict[str, str]:
-        """What is typed and chosen, by field."""
         fields = (self.query_one(f"#{field.name}", Widget) for field in self.FIELDS)
         return {each.id or "": getattr(each, "value", "").strip() for each in fields}
 
     @property
     def here(self) -> str | None:
-        """The field that somebody is in."""
         return None if self.focused is None else self.focused.id
 
     @property
     def labels(self) -> dict[str, str]:
-        """What each field is called on the page."""
         return {field.name: field.label for field in self.FIELDS}
-
-    @on(DescendantBlur)
-    def _left(self, event: DescendantBlur) -> None:
-        field = event.widget
-        if isinstance(field, Field) and field.value.strip():
-            whole = self.named(field.id or "", field.value.strip())
-            if whole != field.value.strip():
-                field.value = whole
 
     @on(Input.Changed)
     @on(Choice.Changed)
@@ -136,7 +119,6 @@ class Form(Dialog["str | None"]):
         self.typed()
 
     def typed(self) -> None:
-        """Judge what is typed."""
         texts = self.texts
         self.studied = None
         if all(text == self.values.get(name, "") for name, text in texts.items()):
@@ -158,14 +140,12 @@ class Form(Dialog["str | None"]):
         in_thread(self, "look", lambda: self.judge(texts), studied, self.say_wrong)
 
     def show(self, judged: Judged) -> None:
-        """Say how the values were judged."""
         self.say(judged.words, wrong=judged.keep is None)
         for below in self.query("#below").results(LinesView):
             below.show(judged.page or (lambda width: []), from_top=True)
 
     @on(Input.Submitted)
     def action_keep(self) -> None:
-        """Keep it where nothing is wrong; else go to the field that is."""
         judged = self.studied if self.STUDIES else self.judge(self.texts)
         if judged is None:
             self.say("reading …")
@@ -201,10 +181,8 @@ class Form(Dialog["str | None"]):
         return self.does(write)
 
     def done(self, words: str) -> None:
-        """Close the page, and say what was done."""
         self.app.notify(words, markup=False)
         self.dismiss(words if self.result is None else self.result)
 
     def say_wrong(self, text: str) -> None:
-        """Say why it could not be done."""
         self.say(text, wrong=True)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import Any
 
-from textual import work
-from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.command import CommandList, CommandPalette
-from textual.css.query import NoMatches
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
-from advisor.tui.pages.model_picker import SteadyList
-from advisor.tui.pages.screens import MarkdownScreen, Steady
-from advisor.tui.program.keys import EVERYWHERE, HELP, actions_of, shown_keys
-from advisor.tui.program.program import THEMES
+from advisor.tui.pages.list_page import TakingPage
+from advisor.tui.pages.screens import MarkdownScreen
+from advisor.tui.program.keys import EVERYWHERE, HELP, PALETTE, Action, actions_of, shown_keys
+from advisor.tui.widgets.filter_table import Rows
+from advisor.tui.widgets.table_layout import Column
 
 FIELD_HELP = {
     "budget": "## The budget\n\nWhat you can spend on one machine, in US dollars: `40000`, `40k` "
@@ -89,66 +83,26 @@ def widget_help(widget: Widget) -> str:
     return inspect.cleandoc(next((text for text in texts if text), ""))
 
 
-_GATHER: Any = inspect.unwrap(CommandPalette._gather_commands)
-LOW = 12
-"""Rows of a terminal below which the palette has no air around its line."""
+class Palette(TakingPage):
+    """Every action of a screen and of the program, to be searched; closes with the one to do."""
+
+    WHERE = PALETTE
+    AUTO_FOCUS = "FilterInput"
+
+    def __init__(self, screen: Screen[object]) -> None:
+        actions = [*actions_of(getattr(screen, "WHERE", "")), *actions_of(EVERYWHERE)]
+        super().__init__("What can be done", action_rows(actions), empty="")
 
 
-class FoundList(SteadyList, CommandList, can_focus=False):
-    """What the palette found."""
-
-
-class Palette(Steady, CommandPalette):
-    """Textual's, with a list that lives through quick hands, and a line to type into that is seen
-    in a terminal of a few rows."""
-
-    DEFAULT_CSS = """
-    Palette.-low {
-        Vertical { margin-top: 0; }
-        #--input { border: none; height: 1; }
-        SearchIcon { margin: 0 0 0 1; }
-        CommandInput, CommandInput:focus { border: none; }
-        CommandList { border: none; max-height: 100vh; }
-    }
-    """
-
-    def on_resize(self) -> None:
-        self.set_class(self.app.size.height < LOW, "-low")
-
-    def compose(self) -> ComposeResult:
-        for widget in super().compose():
-            yield FoundList() if isinstance(widget, CommandList) else widget
-
-    # Keys and results may come before there is a list, and after it is gone.
-
-    def _watch__list_visible(self) -> None:
-        with suppress(NoMatches):
-            super()._watch__list_visible()
-
-    async def _watch__show_busy(self) -> None:
-        with suppress(NoMatches):
-            await super()._watch__show_busy()
-
-    def _action_command_list(self, action: str) -> None:
-        with suppress(NoMatches):
-            super()._action_command_list(action)
-
-    def _action_cursor_down(self) -> None:
-        with suppress(NoMatches):
-            super()._action_cursor_down()
-
-    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
-    async def _gather_commands(self, search_value: str) -> None:
-        with suppress(NoMatches):
-            await _GATHER(self, search_value)
-
-
-def commands_on(app: App[Any], screen: Screen[object]) -> Iterator[SystemCommand]:
-    """Every action of the screen and of the program, and the themes."""
-    for action in (*actions_of(getattr(screen, "WHERE", "")), *actions_of(EVERYWHERE)):
-        node = app if action.where == EVERYWHERE else screen
-        run = partial(app.call_after_refresh, app.run_action, action.action, node)
-        yield SystemCommand(action.title, f"{action.text} ({action.key})", run)
-    for name, words in THEMES.items():
-        change = partial(setattr, app, "theme", name)
-        yield SystemCommand(f"theme: {words}", f"Change the theme to {name}.", change)
+def action_rows(actions: Sequence[Action]) -> Rows:
+    return Rows(
+        columns=(
+            Column("title", "action", 34, cell=lambda action: action.title),
+            Column("key", "key", 8, cell=lambda action: action.key),
+            Column("text", "what it does", 48, cell=lambda action: action.text),
+        ),
+        records=actions,
+        text=lambda action: f"{action.title} {action.text}",
+        lines=lambda action, width: [],
+        remark=lambda action: action.text,
+    )

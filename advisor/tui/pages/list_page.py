@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
 
 from advisor.tui.pages.bars import Tabs
-from advisor.tui.pages.screens import RecordScreen, SizedScreen
+from advisor.tui.pages.screens import Dialog, RecordScreen, SizedScreen
 from advisor.tui.program.program import StoreChanged
-from advisor.tui.widgets.filter_table import FilterTable
+from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.text_input import FilterInput
 
 if TYPE_CHECKING:
@@ -30,7 +33,6 @@ class ListActions(Screen[Any]):
 
     @property
     def record(self) -> Any:
-        """The highlighted record; None where there is none."""
         return self.list.record
 
     @on(FilterTable.RecordWanted)
@@ -38,28 +40,49 @@ class ListActions(Screen[Any]):
         self.open_page(event)
 
     def open_page(self, event: FilterTable.RecordWanted) -> None:
-        """Show a row in full."""
         self.app.push_screen(RecordScreen(self.RECORD, event.page))
 
     def action_focus_filter(self) -> None:
-        """Go to the filter."""
         self.list.filter.focus()
 
     def action_next_sort(self) -> None:
-        """Sort by the next column."""
         self.list.sort_next()
 
     def action_reverse_sort(self) -> None:
-        """Turn the sorting round."""
         self.list.sort_reverse()
 
     def action_open_record(self) -> None:
-        """Open the highlighted row in full."""
         self.list.open_record()
 
     def action_leave_field(self) -> None:
-        """Go from the filter to the table."""
         self.list.table.focus()
+
+
+class ListPage(ListActions, Dialog[Any]):
+    """A list over a screen."""
+
+    AUTO_FOCUS = "RankTable"
+
+    def __init__(self, title: str, rows: Rows, *, empty: str = "", lead: str = "") -> None:
+        super().__init__(title)
+        self._rows, self._empty, self._lead = rows, empty, lead
+
+    def body(self) -> Iterable[Widget]:
+        if self._lead:
+            yield Static(self._lead, markup=False, classes="counts")
+        takes = isinstance(self, TakingPage)
+        yield FilterTable(self._rows, empty=self._empty, enter_opens=takes)
+
+
+class TakingPage(ListPage):
+    """Closes with the row that is taken: Enter in the filter takes the first."""
+
+    def action_take(self) -> None:
+        if self.record is not None:
+            self.dismiss(self.record)
+
+    def open_page(self, event: FilterTable.RecordWanted) -> None:
+        self.action_take()
 
 
 class ListScreen(ListActions, SizedScreen):
@@ -80,7 +103,6 @@ class ListScreen(ListActions, SizedScreen):
         return build.gpu.name
 
     def filter_by(self, words: str) -> None:
-        """Show the rows that have these words."""
         self.call_after_refresh(self._put_filter, words)
 
     def _put_filter(self, words: str) -> None:
@@ -93,7 +115,6 @@ class ListScreen(ListActions, SizedScreen):
 
     @property
     def tab(self) -> str:
-        """Which list is shown."""
         return self.query_one(Tabs).here
 
     @on(StoreChanged)

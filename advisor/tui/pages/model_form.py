@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from advisor.files import typed_path
-from advisor.tui.pages.form import Form, FormField, Judged
+from advisor.tui.pages.form import Form, FormField, Judged, in_fields
 from advisor.tui.program.keys import MODEL
 from advisor.tui.program.state import Change
 from advisor.typed_input import InputError, parse_count, parse_samples, parse_whole
@@ -18,28 +18,17 @@ if TYPE_CHECKING:
     from advisor.prediction.model.targets import Target
     from bench_runner.recipes import Precision
 
-LABELS = {
-    "--model": "Model",
-    "--tokens": "Tokens",
-    "--images": "Images",
-    "--batch": "Batch",
-    "--sequence-length": "Sequence",
-    "--parameters": "Size",
-    "--precision": "Precision",
-}
-"""Of each flag of `advisor predict`: the field."""
-
 
 class ModelForm(Form):
     """Closes with the kept model's name."""
 
     WHERE = MODEL
-    AUTO_FOCUS = "#source"
+    AUTO_FOCUS = "#model"
     SIZE = "page small"
     STUDIES = True
     START = "Name a file, a timm model or a family."
     FIELDS: Sequence[FormField] = (
-        FormField("source", "Model", "a config.json or its folder, a timm name, or decoder"),
+        FormField("model", "Model", "a config.json or its folder, a timm name, or decoder"),
         FormField("parameters", "Size", "only where the file does not say it: 1.1B"),
         FormField("tokens", "Tokens", "of the whole run: 300B"),
         FormField("name", "Name", "yours for it: my-llama"),
@@ -61,16 +50,15 @@ estimate for every GPU, and asks about it.
         super().__init__("A model of your own")
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        """Read what is named; it is kept once it has a name."""
         from advisor.store import StoreError
 
-        if not texts["source"]:
+        if not texts["model"]:
             return Judged("no model is named: write a config.json, a timm name or a family")
         try:
             store = self.app.store_reader.patient_store
             target = read_target(texts, lambda: store().own_definitions().models)
         except (InputError, StoreError, ValueError, OSError) as error:
-            return Judged(in_fields(" ".join(str(error).split())))
+            return Judged(in_fields(self.FIELDS, " ".join(str(error).split())))
         words = target_words(target)
         if not texts["name"]:
             return Judged(f"{words} Enter keeps it under a name.", self._ask_name)
@@ -103,13 +91,6 @@ estimate for every GPU, and asks about it.
         return words
 
 
-def in_fields(words: str) -> str:
-    """What is wrong, with the form's own names for what are flags on the command line."""
-    for flag, label in LABELS.items():
-        words = words.replace(flag, label)
-    return words
-
-
 def read_target(typed: dict[str, str], own: Callable[[], Sequence[OwnModel]] = tuple) -> Target:
     """The model that the texts name; ``own`` gives those that are kept. Raises InputError,
     StoreError, ValueError and OSError of one line."""
@@ -130,7 +111,7 @@ def read_target(typed: dict[str, str], own: Callable[[], Sequence[OwnModel]] = t
         precision=cast("Precision | None", typed["precision"].strip().casefold() or None),
     )
     size = amount("parameters", "1.1B", "parameters", "params")
-    source = typed["source"]
+    source = typed["model"]
     if size is None:
         path = typed_path(source)
         named = str(path) if path.name and os.path.exists(path) else source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -82,12 +82,10 @@ size alone, such as `1b`, lists what has it and takes none.
 
     @property
     def field(self) -> Field:
-        """Where the text is typed."""
         return self.query_one(Field)
 
     @property
     def text(self) -> str:
-        """What is in the field."""
         return self.field.value
 
     def write(self, text: str) -> None:
@@ -106,20 +104,17 @@ size alone, such as `1b`, lists what has it and takes none.
                 self.write(found[0].recipe_id)
 
     def close(self) -> None:
-        """Take the list away."""
         if self._list is not None:
             self._list.display = False
 
     @property
     def is_open(self) -> bool:
-        """Whether the list is shown."""
         return self._list is not None and bool(self._list.display)
 
     async def _open(self, models: Sequence[Model]) -> None:
         if self._list is None:
             # Made when first needed: most starts go without.
             self._list = SteadyOptions(markup=False)
-            self._list.can_focus = False
             await self.mount(self._list)
         self._list.clear_options()
         self._list.add_options([self._option(model) for model in models[:MAX_SHOWN]])
@@ -139,7 +134,6 @@ size alone, such as `1b`, lists what has it and takes none.
         self.complete()  # bubbles on: the screen moves the focus
 
     async def action_move(self, by: int) -> None:
-        """Take the entry ``by`` places on."""
         if not self.is_open:
             await self._open(self._search(""))
             assert self._list is not None
@@ -178,27 +172,10 @@ size alone, such as `1b`, lists what has it and takes none.
         return Option(Content(line), id=model.recipe_id)
 
 
-class SteadyList:
-    """Put before a list whose options change while somebody types, or that has no room for any.
+class SteadyOptions(OptionList, can_focus=False):
+    """A list whose options change while somebody types."""
 
-    It is no widget itself: of several, Textual finds a class by the names of the first alone.
-    """
-
-    def on_click(self: Any, event: Click) -> None:
+    def on_click(self, event: Click) -> None:
         """Pass over what was clicked and has gone meanwhile."""
         if event.style.meta.get("option", 0) >= self.option_count:
             event.prevent_default()
-
-    def action_page_up(self: Any) -> None:
-        """Where there are lines: without any, looking for one raises."""
-        if self.scrollable_content_region:
-            super().action_page_up()  # type: ignore[misc]
-
-    def action_page_down(self: Any) -> None:
-        """The same downwards."""
-        if self.scrollable_content_region:
-            super().action_page_down()  # type: ignore[misc]
-
-
-class SteadyOptions(SteadyList, OptionList):
-    """A plain list of options."""

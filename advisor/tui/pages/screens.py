@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
@@ -23,7 +23,6 @@ from textual.widgets import Static
 from advisor.tui.pages.bars import DialogKeys
 from advisor.tui.program.keys import CONFIRM, RECORD, bindings_of
 from advisor.tui.widgets.lines import PLAIN, Line, LinesView, Page, wrapped
-from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.tui.program.program import Program
@@ -65,7 +64,26 @@ class Dialog(Steady, ModalScreen[ScreenResultType]):
     """A page over the screen that it came from; a click beside it closes it without a result."""
 
     CSS_PATH = str(Path(__file__).with_name("dialogs.tcss"))
+    WHERE: ClassVar[str]
+    SIZE = "page"
+    """Classes of its box."""
+    key_words: Mapping[str, str] = {}
+    """By action: another word for its key than the registry's."""
     app: Program
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes=self.SIZE) as box:
+            box.border_title = self._title
+            yield from self.body()
+            yield DialogKeys(self.WHERE, self.key_words)
+
+    @abstractmethod
+    def body(self) -> Iterable[Widget]:
+        """What stands between the title and the keys."""
 
     def on_click(self, event: Click) -> None:
         if event.widget is self:
@@ -104,13 +122,6 @@ class SizedScreen(Steady, Screen[None]):
             self._shown_before = True
             event.refresh_styles = False
 
-    def action_undo(self) -> None:
-        """Take back what was typed in the field with the focus, else what was done last."""
-        if isinstance(self.focused, Field):
-            self.focused.undo_text()
-        else:
-            self.app.action_undo()
-
     @on(Resize)
     @on(ScreenResume)
     def fit(self) -> None:
@@ -137,14 +148,9 @@ class TooSmall(Static):
         super().__init__(markup=False)
 
     def render(self) -> Content:
-        """The answer in a line, the doubt in the next, and with room to spare what would show
-        more; where there is less room, what fits."""
-        width, height = self.app.size
+        """The answer, and below it what would show more."""
         said = self.app.session.sentence() or "Reading the store …"
-        taken = sum(len(wrap(line, max(width, 1))) for line in said.splitlines())
-        if taken + 1 + len(wrap(ENLARGE, max(width, 1))) <= height:
-            return Content.assemble(f"{said}\n\n", (ENLARGE, "dim"))
-        return Content(said)
+        return Content.assemble(f"{said}\n\n", (ENLARGE, "dim"))
 
 
 class RecordScreen(Dialog[None]):
@@ -153,18 +159,13 @@ class RecordScreen(Dialog[None]):
     WHERE = RECORD
 
     def __init__(self, title: str, page: Page) -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(title)
         self._page = page
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="page") as box:
-            box.border_title = self._title
-            yield LinesView(self._page)
-            yield DialogKeys(RECORD)
+    def body(self) -> Iterable[Widget]:
+        yield LinesView(self._page)
 
     def action_copy(self) -> None:
-        """Copy the whole page, unwrapped."""
         self.app.copy_text("\n".join(text for text, _ in self._page(10_000)), "the page")
 
 
@@ -177,38 +178,25 @@ class MarkdownScreen(RecordScreen):
         super().__init__(title, lambda width: [(line, PLAIN) for line in text.splitlines()])
         self._text = text
 
-    def compose(self) -> ComposeResult:
+    def body(self) -> Iterable[Widget]:
         from textual.widgets import Markdown  # late: not for the first screen
 
-        with Vertical(classes="page") as box:
-            box.border_title = self._title
-            with VerticalScroll():
-                yield Markdown(self._text, open_links=False)
-            yield DialogKeys(self.WHERE)
+        with VerticalScroll():
+            yield Markdown(self._text, open_links=False)
 
 
 class ConfirmScreen(Dialog[bool]):
     """Answers True only where the person said so."""
 
     WHERE = CONFIRM
-    HELP = """\
-## Before it starts
-
-`Enter` goes on, `Esc` goes back and changes nothing.
-"""
 
     def __init__(self, title: str, lines: Sequence[Line], yes: str) -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(title)
         self._lines = lines
-        self._yes = yes
+        self.key_words = {"answer(True)": yes}
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="page") as box:
-            box.border_title = self._title
-            yield LinesView(lambda width: wrapped(self._lines, width))
-            yield DialogKeys(CONFIRM, **{"answer(True)": self._yes})
+    def body(self) -> Iterable[Widget]:
+        yield LinesView(lambda width: wrapped(self._lines, width))
 
     def action_answer(self, yes: bool) -> None:
-        """Close with the answer."""
         self.dismiss(yes)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import parted, read_fine_tuning
-from advisor.tui.pages.form import Form, FormField, Judged
+from advisor.tui.pages.form import Form, FormField, Judged, in_fields
 from advisor.tui.program.keys import REACH, TUNING
 from advisor.tui.widgets.lines import PLAIN, Line
 from advisor.typed_input import InputError, parse_max_days, parse_whole
@@ -59,11 +59,10 @@ there, too.
         super().__init__(f"How {self._model} is trained", values)
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        """What the fields say of it."""
         try:
             tuning = _tuning_of(texts)
         except InputError as error:
-            return Judged(in_fields(str(error)))
+            return Judged(in_fields(self.FIELDS, str(error)))
         name = self._model if tuning is None else tuning.of(self._model)
         words = TRAINS["pretrain"] if tuning is None else tuning.words(text=True)
         return Judged(f"{words}. Enter asks about it.", partial(self.dismiss, name))
@@ -104,14 +103,13 @@ would make it fit. `advisor reach` prints the same.
         self.look(self.texts)
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        """Look up what these GPUs train."""
         from advisor.answers.reach import reach_sentence, reach_text
         from advisor.store import StoreError
 
         try:
             rows, asked = self._reached(texts)
         except (InputError, StoreError) as error:
-            return Judged(in_fields(str(error)))
+            return Judged(in_fields(self.FIELDS, str(error)))
 
         def page(width: int) -> list[Line]:
             text = reach_text(rows, asked, width=width, details=True).partition("\n\n")[2]
@@ -141,10 +139,3 @@ def _tuning_of(texts: dict[str, str]) -> FineTuning | None:
     train = texts["train"]
     given = {name: texts[name] or None for name in ("rank", "data", "epochs")}
     return None if train == "pretrain" else read_fine_tuning(train, **given)
-
-
-def in_fields(words: str) -> str:
-    """What is wrong, with the names of fields for those of flags."""
-    for flag, label in (("--train", "Train"), ("--rank", "Rank"), ("--data", "Data")):
-        words = words.replace(flag, label)
-    return words.replace("--epochs", "Epochs")

@@ -84,7 +84,6 @@ nothing. `advisor plan --example` prints every key that there is.
         super().__init__("A grant", {"file": str(self._path or "grant.toml")})
 
     def more(self) -> Iterable[Widget]:
-        """The text itself."""
         yield TextArea(self._text, id="text", show_line_numbers=False)
 
     @property
@@ -92,13 +91,11 @@ nothing. `advisor plan --example` prints every key that there is.
         return self.query_one("#text", TextArea)
 
     def on_mount(self) -> None:
-        """The text first."""
         self.text.focus()
         self.typed()
 
     @on(TextArea.Changed)
     def typed(self) -> None:
-        """Judge the text, from the beginning on."""
         self.look(self.texts)
 
     def judge(self, texts: dict[str, str]) -> Judged:

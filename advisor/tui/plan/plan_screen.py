@@ -17,10 +17,11 @@ from textual.widgets import Input, Static
 
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
-from advisor.tui.plan.plan_report import REPORT, PlanReport
+from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
 from advisor.tui.program.keys import PLAN
-from advisor.tui.widgets.in_thread import in_thread
+from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.text_input import Field
+from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from advisor.planning.solver_process import Search
 
 SECONDS = 120.0
-GRANT = "grant.toml"
-"""What Enter takes where nothing is typed: it stands there in grey."""
+GRANT, REPORT = "grant.toml", "report.pdf"
+"""What Enter takes where nothing is typed: they stand there in grey."""
 ENDINGS = ".md .xlsx .csv .json"
 EMPTY = (
     "No grant is planned yet.\n\n"
@@ -51,7 +52,7 @@ OBJECTIVES = {
 }
 
 
-class PlanScreen(PlanReport):
+class PlanScreen(SizedScreen):
     """What to ask the funder for."""
 
     WHERE = PLAN
@@ -75,6 +76,9 @@ ask before you submit and what else would do.
 
     def __init__(self, size: Size) -> None:
         super().__init__(size)
+        self._planned: Planned | None = None
+        self._planning = False
+        """Whether the plan that stands here is of the question before."""
         self._path: Path | None = None
         self._objective = ""
         self._number = 0
@@ -147,7 +151,6 @@ ask before you submit and what else would do.
         self._plan(typed_path(name))
 
     def action_write_grant(self) -> None:
-        """Write a grant here, or change the one that is named."""
         from advisor.tui.plan.grant_form import GrantForm
 
         name = self.grant.value.strip()
@@ -160,13 +163,11 @@ ask before you submit and what else would do.
             self._plan(Path(path))
 
     def action_example(self) -> None:
-        """Plan the worked example."""
         from advisor.planning.plan_grant import EXAMPLE
 
         self._plan(EXAMPLE)
 
     def action_next_objective(self) -> None:
-        """Plan for the next objective."""
         names = list(OBJECTIVES)
         self._objective = names[(names.index(self._objective) + 1) % len(names)]
         if self._path is None:
@@ -195,7 +196,6 @@ ask before you submit and what else would do.
         )
 
     def _stop(self) -> bool:
-        """End the planning that goes on, if any does."""
         search, self._search = self._search, None
         if search is not None:
             search.cancel()
@@ -210,7 +210,6 @@ ask before you submit and what else would do.
         self.say(f"planning {name} ({OBJECTIVES[self._objective]}): {words} … Esc stops.")
 
     def action_back(self) -> None:
-        """Stop the search; where none runs, leave the field, and then the screen."""
         if self._stop():
             self._number += 1
             kept = self._keep_best()
@@ -307,7 +306,6 @@ ask before you submit and what else would do.
             self.query_one("#answer", Static).update(self._lay_out(width))
 
     def _show(self) -> None:
-        """Show the plan that was made, or why there is none."""
         from advisor.answers.plan.plan_text import no_plan_text, plan_text
 
         found = self._planned
@@ -316,18 +314,93 @@ ask before you submit and what else would do.
         elif found is not None:
             self._answer(lambda width: plan_text(found, width))
 
+    # The report
+
+    def _reportable(self) -> Planned | None:
+        """The plan that stands here; where there is none, that is said."""
+        found = None if self._planning else self._planned
+        if found is None or found.plan is None:
+            why = "There is no plan to report on yet."
+            if self._planning:
+                why = "The plan is still being looked for: Esc keeps the best one until now."
+            self.say(why, wrong=True)
+            return None
+        return found
+
+    def action_report(self) -> None:
+        if self._reportable() is not None:
+            self.query_one("#report", Input).focus()
+
+    @on(Input.Changed, "#report")
+    def _report_named(self, event: Input.Changed) -> None:
+        from advisor.planning.report.formats.write_report import check_targets
+
+        name = event.value.strip()
+        if not name:
+            self.say("")
+            return
+        try:
+            check_targets([str(typed_path(name))], force=False)
+        except InputError as error:
+            self.say(_without_force(str(error)))
+        except OSError as error:
+            self.say(f"no file can be called so: {error.strerror}")
+        else:
+            self.say("Enter writes it.")
+
+    @on(Input.Submitted, "#report")
+    def _write_typed(self, event: Input.Submitted) -> None:
+        planned = self._reportable()
+        if planned is None:
+            return
+        name = event.value.strip() or REPORT
+        with event.input.prevent(Input.Changed):
+            event.input.value = name
+        self.say("writing …")
+        self.write(planned, name)
+
+    def write(self, planned: Planned, name: str) -> None:
+        """Write the report, and say how that went; nothing is overwritten."""
+        from advisor.planning.report.formats.write_report import write_planned
+
+        path = str(typed_path(name))
+
+        def written(_: object) -> None:
+            self.say(f"wrote {path}; V shows it")
+            self.query_one("#scroll").focus()
+
+        write_in_thread(
+            self, lambda: write_planned(planned, [path], force=False), written, self._say_wrong
+        )
+
+    def _say_wrong(self, words: str) -> None:
+        self.say(_without_force(words), wrong=True)
+
+    def action_view_report(self) -> None:
+        planned = self._reportable()
+        if planned is None:
+            return
+        self.say("making the report …")
+        in_thread(self, "report", lambda: _markdown(planned), self._read, self._say_wrong)
+
+    def _read(self, text: str) -> None:
+        self.say("e writes the report.")
+        self.app.push_screen(MarkdownScreen("The report", text))
+
+    def say(self, text: str, *, wrong: bool = False) -> None:
+        status = self.query_one("#status", Static)
+        status.set_class(wrong, "-wrong")
+        status.update(text)
+
     # Fields
 
     def action_focus_grant(self) -> None:
-        """Go to the path of the grant."""
         self.grant.focus()
 
     def action_leave_field(self) -> None:
-        """Go from a field to the plan."""
         self.query_one("#scroll").focus()
 
     def action_copy_plan(self) -> None:
-        """Copy the plan as text."""
         from advisor.answers.plan.plan_text import decided_text, plan_text
 
         found = self._planned
@@ -340,3 +413,18 @@ ask before you submit and what else would do.
 def _by_hand(words: str) -> str:
     """A screen has no flags."""
     return words.replace("give it more with --seconds", "advisor plan --seconds 600 takes longer")
+
+
+def _markdown(planned: Planned) -> str:
+    from advisor.planning.report.build_report import build_report
+    from advisor.planning.report.formats.markdown_csv_json import to_markdown
+
+    assert planned.plan is not None and planned.explanation is not None
+    return to_markdown(
+        build_report(planned.loaded, planned.plan, planned.explanation, pictures=False)
+    )
+
+
+def _without_force(words: str) -> str:
+    """A flag of the command line is no way out on a screen."""
+    return words.replace(", or add --force", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.answers.prices.quotes import ledger_items
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 SHOWN = 200
 """Quotes of a file that are listed before it is imported."""
-LOOKED_AT_ONCE = 1_000_000
-"""A file of so many bytes is looked at while it is named; a larger one when Enter asks for it."""
 
 
 class ImportScreen(Form):
@@ -42,24 +39,19 @@ class ImportScreen(Form):
 ## Importing quotes
 
 Type the path of a CSV file with the columns item, price, vendor, date and kind. What would be read
-and what is wrong is shown row by row; a large file waits for `Enter`. `Enter` then reads it in: all
-of it or nothing. A machine of your own has columns of its own, as `advisor prices export` writes.
+and what is wrong is shown row by row. `Enter` then reads it in: all of it or nothing. A machine of
+your own has columns of its own, as `advisor prices export` writes.
 """
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__("Import quotes")
         self._items = ledger_items(snapshot)
         self._names = item_names(snapshot.gpus, snapshot.hosts)
-        self._wanted: Path | None = None
-        """A large file that Enter asked to be looked at."""
 
     def judge(self, texts: dict[str, str]) -> Judged:
-        """Look at the file that is named; Enter then reads it in."""
         path = typed_path(texts["path"])
         if not path.name:
             return Judged("no file is named: write one such as quotes.csv")
-        if is_file(path) and path.stat().st_size > LOOKED_AT_ONCE and path != self._wanted:
-            return Judged("Enter shows what would be read.", partial(self._look_at, path))
         if not is_file(path):
             return Judged("no such file yet")
         preview = read_quotes(path, self._items, today=self.app.today)
@@ -73,10 +65,6 @@ of it or nothing. A machine of your own has columns of its own, as `advisor pric
         keep = self.writes(lambda store: store.add([OWN], quote=quotes, host=hosts), words)
         it = "it" if len(quotes) == 1 else "them"
         return Judged(f"{counted(len(quotes), 'quote')}: Enter reads {it} in", keep, page=page)
-
-    def _look_at(self, path: Path) -> None:
-        self._wanted = path
-        self.typed()
 
     def _page(self, preview: Preview, width: int) -> list[Line]:
         lines: list[Line] = [(str(problem), WARNING) for problem in preview.problems]

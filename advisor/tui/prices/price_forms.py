@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -28,7 +27,6 @@ _COLUMNS = {column.name: column for column in (*QUOTE_TABLE, *MACHINE_TABLE)}
 
 
 def _fields(*names: str) -> Sequence[FormField]:
-    """The fields of these columns."""
     return [FormField(name, _COLUMNS[name].label, _COLUMNS[name].hint) for name in names]
 
 
@@ -37,6 +35,10 @@ class PriceForm(Form):
 
     WHERE = QUOTE
     START = "What is the price, and who asks it? Enter keeps it."
+
+    def new_cells(self) -> dict[str, str]:
+        """What a new quote begins with."""
+        return {"date": self.app.today.isoformat(), "kind": "reseller-quote"}
 
     @on(DescendantFocus, "#kind")
     def _say_kinds(self) -> None:
@@ -60,7 +62,8 @@ A correction is a new quote that stands in for the old one, which is kept.
     )
 
     def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: str | None) -> None:
-        super().__init__("Add a quote" if corrected is None else f"Correct: {corrected}", cells)
+        title = "Add a quote" if corrected is None else f"Correct: {corrected}"
+        super().__init__(title, self.new_cells() | cells)
         self._items = ledger_items(snapshot)
         self._names = item_names(snapshot.gpus, snapshot.hosts)
 
@@ -68,12 +71,6 @@ A correction is a new quote that stands in for the old one, which is kept.
         """What it is for is known: the price is what is asked."""
         if self.values.get("item"):
             self.query_one("#price").focus()
-
-    def named(self, name: str, text: str) -> str:
-        if name == "item":
-            with suppress(InputError):
-                return self._names.get(self._items.find(text, ""), text)
-        return text
 
     def judge(self, texts: dict[str, str]) -> Judged:
         made = make_quote({**self.values, **texts}, self._items, today=self.app.today)
@@ -111,7 +108,7 @@ one that ships, and marked *own quote*.
 
     def __init__(self, snapshot: Snapshot, cells: dict[str, str], corrected: Host | None) -> None:
         title = "Add a machine" if corrected is None else f"Correct: {corrected.name}"
-        super().__init__(title, cells)
+        super().__init__(title, self.new_cells() | cells)
         self._snapshot = snapshot
         self._corrected = corrected
         self.kept_name = ""
@@ -121,9 +118,6 @@ one that ships, and marked *own quote*.
         """What it is stands there already: the price is what is typed."""
         if self._corrected is not None:
             self.query_one("#price").focus()
-
-    def named(self, name: str, text: str) -> str:
-        return self.app.session.gpu_named(text) if name == "gpu" else text
 
     def judge(self, texts: dict[str, str]) -> Judged:
         made = change_machine(

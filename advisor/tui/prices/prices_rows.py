@@ -23,45 +23,50 @@ Entry = tuple["Quote", dict[str, Any]]
 def quote_table(entries: Sequence[Entry], sources: Sequence[Source]) -> Rows:
     """Every quote; those that count carry a ★."""
     titles = {source.source_id: source for source in sources}
+
+    def item(entry: Entry) -> str:
+        return ("★ " if entry[1]["counts"] else "  ") + str(entry[1]["item"])
+
+    def marks(entry: Entry) -> str:
+        return marks_words(entry[1]["marks"])
+
     return Rows(
-        (
-            Column(key="item", title="item", width=48, sort_key="item", least=18),
-            Column(key="price", title="price", width=11, align="right", sort_key="price"),
-            Column(key="age", title="age", width=9, align="right", sort_key="age"),
-            Column(key="vendor", title="vendor", width=32, sort_key="vendor", least=12),
-            Column(key="marks", title="marks", width=19, sort_key="marks", least=13),
-            Column(key="kind", title="kind", width=20, sort_key="kind"),
-            Column(key="day", title="date", width=10, sort_key="age"),
+        columns=(
+            Column("item", "item", 48, "left", lambda entry: entry[1]["item"].lower(), item, 18),
+            Column("price", "price", 11, "right", lambda entry: entry[0].price_usd, _price),
+            Column("age", "age", 9, "right", _age_days, lambda entry: str(entry[1]["age"])),
+            Column("vendor", "vendor", 32, "left", _vendor, lambda entry: entry[0].label, 12),
+            Column("marks", "marks", 19, "left", lambda entry: marks(entry) or None, marks, 13),
+            Column("kind", "kind", 20, "left", _kind, _kind),
+            Column("day", "date", 10, "left", _age_days, lambda entry: str(entry[0].quoted_on)),
         ),
-        entries,
-        cells=lambda entry: (
-            ("★ " if entry[1]["counts"] else "  ") + entry[1]["item"],
-            usd_exact(entry[0].price_usd),
-            entry[1]["age"],
-            entry[0].label,
-            marks_words(entry[1]["marks"]),
-            KIND_WORDS.get(entry[0].kind, entry[0].kind),
-            str(entry[0].quoted_on),
-        ),
+        records=entries,
         text=lambda entry: (
             " ".join(str(value) for value in entry[1].values() if value is not None)
             + (" counts" if entry[1]["counts"] else "")
         ),
-        keys={
-            "item": lambda entry: entry[1]["item"].lower(),
-            "price": lambda entry: entry[0].price_usd,
-            "age": lambda entry: -entry[0].quoted_on.toordinal(),
-            "marks": lambda entry: entry[1]["marks"] or None,
-            "kind": lambda entry: entry[0].kind,
-            "vendor": lambda entry: entry[0].vendor.lower(),
-        },
         lines=lambda entry, width: quote_page(entry, titles.get(entry[0].source_id), width),
         remark=lambda entry: entry[0].note or "",
     )
 
 
+def _price(entry: Entry) -> str:
+    return usd_exact(entry[0].price_usd)
+
+
+def _age_days(entry: Entry) -> int:
+    return -entry[0].quoted_on.toordinal()
+
+
+def _vendor(entry: Entry) -> str:
+    return entry[0].vendor.lower()
+
+
+def _kind(entry: Entry) -> str:
+    return KIND_WORDS.get(entry[0].kind, entry[0].kind)
+
+
 def quote_page(entry: Entry, source: Source | None, width: int) -> list[Line]:
-    """Everything known about one quote."""
     quote, row = entry
     lines: list[Line] = [
         (f"{row['item']}  {usd_exact(quote.price_usd)}", STRONG),

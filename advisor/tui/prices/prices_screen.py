@@ -79,7 +79,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         yield KeyBar(PRICES)
 
     def read_store(self) -> None:
-        """Read the quotes, then work out the renting, and show both."""
         store_reader, inputs, today = self.app.store_reader, self.app.inputs, self.app.today
         rule, selected = inputs.prices, self.app.session.selected_key
 
@@ -170,15 +169,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         return entry
 
     def action_add(self) -> None:
-        """Fill in a new quote, of today and for the highlighted item unless another is typed."""
         entry = self._highlighted()
-        self._fill_in({"item": "" if entry is None else entry[1]["item"], **self._new()}, None)
-
-    def _new(self) -> dict[str, str]:
-        return {"date": self.app.today.isoformat(), "kind": "reseller-quote"}
+        self._fill_in({"item": "" if entry is None else entry[1]["item"]}, None)
 
     def action_correct(self) -> None:
-        """Fill in the quote that stands in for the highlighted one."""
         entry = self._highlighted()
         if entry is not None:
             from advisor.costs.own_quotes import KINDS, quote_cells
@@ -210,7 +204,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         return next((h for h in hosts if h.is_own_quote and h.host_id == quote.item_id), None)
 
     def action_machine(self) -> None:
-        """Fill in a machine that a vendor quoted."""
         self._fill_in_machine(None)
 
     def _fill_in_machine(self, host: Host | None) -> None:
@@ -218,7 +211,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         from advisor.tui.prices.price_forms import MachineForm
 
         if self._snapshot is not None:
-            cells = self._new() if host is None else cells_of(host, self._snapshot)
+            cells = {} if host is None else cells_of(host, self._snapshot)
             form = MachineForm(self._snapshot, cells, host)
 
             def kept(words: str | None) -> None:
@@ -229,7 +222,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             self.app.push_screen(form, kept)
 
     def action_delete(self) -> None:
-        """Ask, then delete the highlighted quote, or the machine that it is for."""
         from advisor.tui.pages.screens import ConfirmScreen
 
         entry = self._highlighted()
@@ -268,7 +260,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         )
 
     def action_import(self) -> None:
-        """Read a CSV file of quotes: first a preview, then all of it or nothing."""
         from advisor.tui.prices.import_quotes import ImportScreen
 
         if self._snapshot is not None:
@@ -281,7 +272,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     # The same keys as on the other lists
 
     def action_show_tab(self, tab: str) -> None:
-        """Show the quotes or the break-even."""
         self.query_one(Tabs).here = tab
         self.set_class(tab == "rent", "-rent")
         if tab == "rent":
@@ -290,12 +280,10 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
             self.list.table.focus()
 
     def action_focus_filter(self) -> None:
-        """Go to the filter."""
         self.action_show_tab("quotes")
         super().action_focus_filter()
 
     def action_export(self) -> None:
-        """Ask where to save the quotes that the filter shows, or the break-even."""
         from advisor.answers.prices.owning_and_renting_text import rent_rows
         from advisor.tui.pages.export_page import Exportable, ExportScreen
 
@@ -304,7 +292,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         if renting:
             records = [] if self._even is None else rent_rows(self._even)
         elif self.list.listed is not None:
-            records = [row for _, row in self.list.listed.every()]
+            records = [row for _, row in self.list.listed.records]
         if not records:
             self.app.notify("There is nothing to save yet.")
             return
@@ -316,7 +304,6 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:
-        """Copy the highlighted quote, or the break-even in words."""
         text = self.record_text()
         if self.tab == "rent":
             text = "\n".join(line for line, _ in self._rent_page(100))

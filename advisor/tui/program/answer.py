@@ -14,6 +14,7 @@ from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import NO_PRICE
 from advisor.ranking.row_order import Ranking, rank
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
+from advisor.tui.widgets.plot.scale import drawable
 
 if TYPE_CHECKING:
     from advisor.answers.wording import TimeUnit
@@ -209,7 +210,15 @@ def plot_data(answer: Answer) -> PlotData:
         for i in builds:
             if i in at:
                 flags[at[i]] |= flag
-    return replace(_in_unit(points.drawn, unit_of(ranking)), flags=bytes(flags))
+    unit = unit_of(ranking)
+    max_time = None if question.max_days is None else question.max_days * unit.a_day
+    cents = None if answer.is_by_run else ranking.budget_cents
+    return replace(
+        _in_unit(points.drawn, unit),
+        flags=bytes(flags),
+        budget_usd=None if cents is None else drawable(cents / 100),
+        max_time=drawable(max_time),
+    )
 
 
 def _in_unit(drawn: PlotData, unit: TimeUnit) -> PlotData:
@@ -229,9 +238,3 @@ def _in_unit(drawn: PlotData, unit: TimeUnit) -> PlotData:
         y_unit=unit.sign,
         y_title=f"training time, {unit.word}s (log)",
     )
-
-
-def time_limit(answer: Answer) -> float | None:
-    """The question's limit of time, as the picture counts it."""
-    days = answer.ranking.question.max_days
-    return None if days is None else days * unit_of(answer.ranking).a_day

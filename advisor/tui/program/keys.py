@@ -1,4 +1,4 @@
-"""Every action once: bindings, footer, help and palette are made from this list."""
+"""Every action once, with what it does: bindings, footer, help and palette are made from it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ PRICES = "prices"
 PLAN = "plan"
 LEFT_OUT = "left out"
 QUESTIONS = "questions"
+PALETTE = "palette"
 RECORD = "record"
 CONFIRM = "confirm"
 HELP = "help"
@@ -144,6 +145,13 @@ ACTIONS: tuple[Action, ...] = (
         LEAVE_KEY,
         ALSO_HELP,
     ),
+    *_on(
+        PALETTE,
+        "palette",
+        ("enter", "take", "do it", "do it", "The first of those that are found."),
+        CLOSE_KEY,
+        HELP_KEY,
+    ),
     *_on(RECORD, "record", ("escape,q,enter,space", *CLOSE_KEY[1:]), COPY_KEY, ALSO_HELP),
     *_on(
         CONFIRM,
@@ -193,7 +201,6 @@ ACTIONS: tuple[Action, ...] = (
         "ranking",
         ("enter,space", "open_build", "build: open it", "open", "Its offers; then all about it."),
         ("plus,equals_sign", "toggle_offers", "table: offers of a row", "offers", "Show or hide."),
-        ("slash", "focus_filter", "table: filter", "filter", "Machines that have all the words."),
         ("f", "app.fine_tune", "question: fine-tuning", "fine-tune", "LoRA, QLoRA, all weights."),
         ("H", "app.reach", "build: what else it trains", "reach", "Every model, with its days."),
         ("o", "next_choice('rule')", "question: change the order", "order", "Days, price, a run."),
@@ -211,22 +218,10 @@ ACTIONS: tuple[Action, ...] = (
         ("b", "focus_field('budget')", "question: set the budget", "", "What you can spend: 40k."),
         ("m", "focus_field('model')", "question: choose the model", "", "Type to search the list."),
         ("t", "focus_field('max_days')", "question: set the time limit", "", "Of a run: 60, 8w."),
-        (
-            "l",
-            "app.assume('lifetime')",
-            "question: what it assumes",
-            "assumed",
-            "Life, use, power, where you buy, whose software: all on one page.",
-        ),
+        ("l", "app.assume('lifetime')", "question: what it assumes", "assumed", "On one page."),
         ("g", "focus_field('gpus')", "question: filter the GPUs", "", "Only these: H100."),
         ("h", "app.history", "question: history", "history", "The last ten: Enter asks one again."),
-        (
-            "U",
-            "app.own_model",
-            "question: a model of your own",
-            "your model",
-            "A config.json, a size.",
-        ),
+        ("U", "app.own_model", "question: your own model", "your model", "A config.json, a size."),
         ("ctrl+r", "restore_defaults", "question: restore the defaults", "", "^z undoes it."),
     ),
     *_on(
@@ -286,13 +281,7 @@ ACTIONS: tuple[Action, ...] = (
         ("d", "delete", "delete what is yours", "delete", "A quote or a machine of yours: asks."),
         ("i", "import", "import a CSV file", "", "A preview first; then all or nothing."),
         ("1", "show_tab('quotes')", "show the quotes", "", "Every quote, its age and marks."),
-        (
-            "2",
-            "show_tab('rent')",
-            "show own or rent",
-            "own/rent",
-            "Where the two break even.",
-        ),
+        ("2", "show_tab('rent')", "show own or rent", "own/rent", "Where the two break even."),
         *SORT_KEYS,
         ("space", "open_record", "open the full quote", "", "The whole row, in words."),
         SAVE_KEY,

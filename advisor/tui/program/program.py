@@ -65,10 +65,6 @@ class Program(TypedAhead):
     def action_assume(self, first: str) -> None:
         """Ask for what the question assumes, this field first."""
 
-    @abstractmethod
-    def action_undo(self) -> None:
-        """Take back the last change of the question, or of what is kept."""
-
     def remember_question(self) -> None:
         """Put the answered question among the last ones."""
         sentence = self.session.sentence()

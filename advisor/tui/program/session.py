@@ -19,7 +19,6 @@ from advisor.tui.program.answer import (
     build_key,
 )
 from advisor.tui.program.state import Inputs, State
-from price_catalog.gpu_names import find_gpu, index_gpus
 
 if TYPE_CHECKING:
     from datetime import date
@@ -58,6 +57,8 @@ class RankingSession(Inputs):
         self.rentals: Sequence[Rental] = ()
         self.asked: RankRequest | None = None
         """The question that is answered on the screen, which may be older than the inputs."""
+        self._wanted: RankRequest | None = None
+        """What the inputs ask for; None where they are broken."""
         self.answer: Answer | None = None
         self.errors: dict[str, str] = {}
         """What is wrong with the inputs, one line a broken field."""
@@ -91,7 +92,10 @@ class RankingSession(Inputs):
         """Answer the inputs, or keep the last answer; whether the store must be read first."""
         if self.snapshot is None:
             return True
-        asked, self.errors = self._read(self.snapshot)
+        asked, self.errors = read_question(
+            self.inputs.typed(), self.snapshot, guess_model_by=self.measured
+        )
+        self._wanted = asked
         if asked is None:
             return False
         view = self._views.get(asked.key)
@@ -111,12 +115,7 @@ class RankingSession(Inputs):
     @property
     def is_old(self) -> bool:
         """Whether the answer is to other inputs than those in the fields."""
-        if self.answer is None or self.snapshot is None:
-            return False
-        return self._read(self.snapshot)[0] != self.asked
-
-    def _read(self, snapshot: Snapshot) -> tuple[RankRequest | None, dict[str, str]]:
-        return read_question(self.inputs.typed(), snapshot, guess_model_by=self.measured)
+        return self.answer is not None and self._wanted != self.asked
 
     def _select_again(self, new: Answer) -> None:
         """The person's own choice while it can be shown, ranked or left out; else the best."""
@@ -238,12 +237,6 @@ class RankingSession(Inputs):
         if self.snapshot is None:
             return []
         return matching_models(text, self.snapshot, self.measured)
-
-    def gpu_named(self, text: str) -> str:
-        """The catalogue's name of the GPU that a text means; else the text."""
-        with suppress(ValueError):
-            return find_gpu(text, index_gpus(self.snapshot.gpus if self.snapshot else ())).name
-        return text
 
     def answered_words(self) -> str:
         """Which question the answer on the screen belongs to."""

@@ -50,11 +50,11 @@ class Reading(NamedTuple):
     snapshot: Snapshot
     measured: Mapping[str, int]
     """How many times each model has."""
-    key: CandidatesKey | None
-    """What the candidates are for; None where the inputs were broken."""
-    candidates: Candidates | None
     rentals: Sequence[Rental] = ()
     """What is rented out, by the hour."""
+    key: CandidatesKey | None = None
+    """What the candidates are for; None where the inputs were broken."""
+    candidates: Candidates | None = None
 
 
 Place = tuple[str, str, "str | None"]
@@ -88,11 +88,8 @@ class StoreReader:
         self.preload: Preload | None = None
         """A first reading that another process has under way."""
         self._lock = threading.Lock()
-        self._token: tuple[int, ...] | None = None
+        self._last: Reading | None = None
         self._looked_at: tuple[int, ...] | None = None
-        self._snapshot: Snapshot | None = None
-        self._measured: Mapping[str, int] = {}
-        self._rentals: Sequence[Rental] = ()
         self._times: dict[Place, Timed] = {}
 
     def changed(self) -> bool:
@@ -102,7 +99,7 @@ class StoreReader:
             return False
         token = self._store().change_token()
         before, self._looked_at = self._looked_at, token
-        return token != self._token or before not in (None, token)
+        return self._last is None or token != self._last.token or before not in (None, token)
 
     def read(self, state: State) -> Reading:
         """The ingredients of the answer to these inputs, from the store as it is now.
@@ -138,11 +135,7 @@ class StoreReader:
         return Read(reading, self._times, self.notes)
 
     def _take_over(self, read: Read) -> Reading:
-        self._token = read.reading.token
-        self._snapshot = read.reading.snapshot
-        self._measured = read.reading.measured
-        self._rentals = read.reading.rentals
-        self._times = read.times
+        self._last, self._times = read.reading, read.times
         for note in read.notes:
             self.note(note)
         return read.reading
@@ -165,52 +158,39 @@ class StoreReader:
         store = self._store()
         # The token is taken first: a change while we read makes the next look read again.
         token = store.change_token()
-        if token == self._token and self._snapshot is not None:
-            return self._answer(store, state, self._snapshot, token)
+        if self._last is not None and token == self._last.token:
+            return self._answer(store, state, self._last)
         with store.reading() as reader:
-            self._snapshot = take_snapshot(reader)
-            self._measured = reader.measured_models()
-            self._rentals = reader.rentals()
+            found = Reading(
+                token, take_snapshot(reader), reader.measured_models(), reader.rentals()
+            )
             self._times.clear()
-            reading = self._answer(store, state, self._snapshot, token, reader)
-        self._token = token
-        return reading
+            self._last = self._answer(store, state, found, reader)
+        return self._last
 
     def _answer(
-        self,
-        store: Store,
-        state: State,
-        snapshot: Snapshot,
-        token: tuple[int, ...],
-        reader: Reader | None = None,
+        self, store: Store, state: State, found: Reading, reader: Reader | None = None
     ) -> Reading:
-        """What these inputs ask for; the store is opened for times that are not known yet."""
+        """With what these inputs ask for; the store is opened for times that are not known yet."""
         from advisor.ranking.row_order import rank
         from advisor.ranking.snapshot import candidates_of
         from advisor.ranking.times import at_face_value
 
-        asked, _ = read_question(state.typed(), snapshot, guess_model_by=self._measured)
-        key, candidates = None, None
-        if asked is not None:
-            key = asked.key
-            place = key.recipe_id, key.software, key.network
-            if place not in self._times:
-                with nullcontext(reader) if reader is not None else store.reading() as opened:
-                    self._times[place] = _timed(opened, snapshot, key)
-            timed = self._times[place]
-            standing = timed.times if key.evidence == "sound" else at_face_value(timed.times)
-            candidates = candidates_of(standing, snapshot, key, timed.uncounted)
-            for rule in RANK_RULES:
-                # Sorts the candidates now, in this thread, and not at the first key press.
-                rank(candidates, replace(asked.question, rule=rule))
-        return Reading(
-            token=token,
-            snapshot=snapshot,
-            measured=self._measured,
-            key=key,
-            candidates=candidates,
-            rentals=self._rentals,
-        )
+        asked, _ = read_question(state.typed(), found.snapshot, guess_model_by=found.measured)
+        if asked is None:
+            return found._replace(key=None, candidates=None)
+        key = asked.key
+        place = key.recipe_id, key.software, key.network
+        if place not in self._times:
+            with nullcontext(reader) if reader is not None else store.reading() as opened:
+                self._times[place] = _timed(opened, found.snapshot, key)
+        timed = self._times[place]
+        standing = timed.times if key.evidence == "sound" else at_face_value(timed.times)
+        candidates = candidates_of(standing, found.snapshot, key, timed.uncounted)
+        for rule in RANK_RULES:
+            # Sorts the candidates now, in this thread, and not at the first key press.
+            rank(candidates, replace(asked.question, rule=rule))
+        return found._replace(key=key, candidates=candidates)
 
     @contextmanager
     def _worded(self) -> Iterator[None]:

@@ -13,10 +13,9 @@ from textual.containers import Container
 from textual.widgets import Static
 
 from advisor.tui.pages.build_lines import point_line, selected_page
-from advisor.tui.program.answer import plot_data, time_limit
+from advisor.tui.program.answer import plot_data
 from advisor.tui.program.session import RankingSession
 from advisor.tui.ranking.ranking_rows import (
-    SORTED_COLUMN,
     Cards,
     RankedRows,
     gap_at,
@@ -48,8 +47,6 @@ class BuildPanels(Container):
     def __init__(self, session: RankingSession) -> None:
         super().__init__(id="panels", classes="-table")
         self._session = session
-        self.words: tuple[str, ...] = ()
-        """What a row must have to be shown."""
         self._opened: set[Cards] = set()
         """The rows whose offers are shown."""
         self._marked: Sequence[str] = ()
@@ -86,18 +83,15 @@ class BuildPanels(Container):
 
     @property
     def front(self) -> str:
-        """Which panel is in front where there is room for one only."""
         return next(name for name in PANELS if self.has_class(f"-{name}"))
 
     def bring(self, name: str) -> None:
-        """Bring a panel to the front."""
         for each in PANELS:
             self.set_class(each == name, f"-{each}")
 
     # The answer
 
     def show(self) -> None:
-        """Draw the session's answer."""
         session = self._session
         answer = session.answer
         assert answer is not None
@@ -110,26 +104,18 @@ class BuildPanels(Container):
             columns=columns,
             today=self.app.today,
             opened=frozenset(self._opened),
-            words=self.words,
         )
         table, picture = self.table, self.picture
         if not len(ranking):
             table.empty_message = session.why_empty()
-        elif not len(rows):
-            table.empty_message = (
-                f"No ranked machine has '{' '.join(self.words)}': press / and change the filter."
-            )
         table.gap = gap_at(width)
         table.columns = with_limit(columns, rows.axis)
-        table.sorted_by = SORTED_COLUMN[question.rule]
+        table.sorted_by = question.rule
         table.source = rows
         row = None if session.selected is None else rows.row_of(session.selected)
         table.cursor = 0 if row is None else row
         table.border_subtitle = ranking.candidates.model.name
         picture.data = plot_data(answer)
-        cents = answer.ranking.budget_cents if not answer.is_by_run else None
-        picture.budget_usd = None if cents is None else cents / 100
-        picture.max_time = time_limit(answer)
         self._show_selected(from_top=False)
 
     def follow(self) -> None:

@@ -89,7 +89,6 @@ class QuestionFields(Grid):
 
     @property
     def picker(self) -> ModelPicker:
-        """The model's field with its list."""
         return self.query_one(ModelPicker)
 
     def write(self, state: State) -> None:
@@ -104,7 +103,6 @@ class QuestionFields(Grid):
         self.query_one(OpensPage).words = ", ".join(assumed(state))
 
     def mark(self, errors: Mapping[str, str]) -> None:
-        """Show which of the texts are wrong."""
         for name, *_ in FIELDS:
             self.query_one(f"#{name}").set_class(name in errors, "-broken")
 

@@ -17,7 +17,7 @@ from advisor.planning.report.pictures import (
     exported,
 )
 from advisor.tui.pages.export_page import Exportable
-from advisor.tui.program.answer import Answer, plot_data, time_limit
+from advisor.tui.program.answer import Answer, plot_data
 from advisor.tui.ranking.ranking_rows import RankedRows
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.scale import format_usd
@@ -61,15 +61,12 @@ def ranking_picture(answer: Answer, selected: int | None, sentence: str, form: s
     from advisor.answers.ranking.question_words import headline
 
     ranking = answer.ranking
-    cents = answer.ranking.budget_cents if not answer.is_by_run else None
     rule = answer.prices if isinstance(answer.prices, str) else answer.prices.isoformat()
     return cost_time_figure(
         plot_data(answer),
         sentence,
         f"{headline(ranking, rule)} · {date.today():%d %B %Y}",
         form,
-        budget_usd=None if cents is None else cents / 100,
-        max_time=time_limit(answer),
         selected=None if selected is None else answer.points.at.get(selected),
     )
 
@@ -87,8 +84,6 @@ def cost_time_figure(
     remark: str,
     form: str,
     *,
-    budget_usd: float | None,
-    max_time: float | None,
     selected: int | None,
 ) -> bytes:
     """The figure as ``svg`` or ``png``. Raises InputError where matplotlib is not installed."""
@@ -105,16 +100,16 @@ def cost_time_figure(
             axis.set_major_formatter(lambda value, _, form_of=form_of: form_of(value))
         axes.set_title(fill(heading, HEADING_LETTERS), loc="left", parse_math=False)
         named = list(dict.fromkeys([*data.named(), *([] if selected is None else [selected])]))
-        _draw_points(axes, data, named, budget_usd, max_time)
+        _draw_points(axes, data, named)
         limit = {"color": "#a4262c", "linestyle": "--", "linewidth": 1.2}
-        if budget_usd is not None:
-            axes.axvline(budget_usd, label=f"budget {format_usd(budget_usd)}", **limit)
-        if max_time is not None:
-            axes.axhline(max_time, label=f"limit {data.time(max_time)}", **limit)
+        if data.budget_usd is not None:
+            axes.axvline(data.budget_usd, label=f"budget {format_usd(data.budget_usd)}", **limit)
+        if data.max_time is not None:
+            axes.axhline(data.max_time, label=f"limit {data.time(data.max_time)}", **limit)
         if selected is not None:
             at = data.x_usd[selected], data.y_times[selected]
             axes.plot(*at, "o", markersize=12, fillstyle="none", color="black")
-        _write_names(axes, data.labels(named, budget_usd, max_time), data)
+        _write_names(axes, data.labels(named), data)
         labels = axes.get_legend_handles_labels()[1]
         if labels:
             columns = columns_that_fit(labels, 4)
@@ -123,13 +118,7 @@ def cost_time_figure(
     return exported(draw, HEIGHT, form)
 
 
-def _draw_points(
-    axes: Any,
-    data: PlotData,
-    named: Sequence[int],
-    budget_usd: float | None,
-    max_time: float | None,
-) -> None:
+def _draw_points(axes: Any, data: PlotData, named: Sequence[int]) -> None:
     """Every build as a dot; the named ones with glyph, interval and name; the front as steps."""
     axes.plot(data.x_usd, data.y_times, ".", color="#999999", markersize=2.5, zorder=1)
     front = sorted((data.x_usd[i], data.y_times[i]) for i in data.flagged(PointFlag.FRONT))
@@ -148,7 +137,7 @@ def _draw_points(
         x_usd, days, series, slot = data.x_usd[i], data.y_times[i], data.series[i], data.slot(i)
         low, high = data.interval(i)
         colour = OKABE_ITO[slot % len(OKABE_ITO)]
-        look = {"color": colour, "alpha": 0.45 if data.is_out(i, budget_usd, max_time) else 1}
+        look = {"color": colour, "alpha": 0.45 if data.is_out(i) else 1}
         if low is not None and high is not None:
             axes.plot([x_usd, x_usd], [low, high], linewidth=0.8, **look)
         axes.plot(

@@ -51,9 +51,8 @@ class RankedRows(RowSource):
         columns: Sequence[Column],
         today: date,
         opened: Collection[Cards] = (),
-        words: Sequence[str] = (),
     ) -> None:
-        """``marks`` are the picture's glyphs by GPU; an offer of a row must have all ``words``."""
+        """``marks`` are the picture's glyphs by GPU."""
         self.answer = answer
         self.ranking = answer.ranking
         self.marks = marks
@@ -62,31 +61,17 @@ class RankedRows(RowSource):
         self.unit = unit_of(answer.ranking)
         self._widths = {column.key: column.width for column in columns}
         table = self.ranking.table
-        places = [row for row in range(len(table)) if not words or self._has(row, words)]
         self._lines: list[tuple[int, int | None]] = []
         """The row of each line, and which of its offers; None for the row itself."""
         builds = self.ranking.candidates.builds
-        for row in places:
+        for row, offers in enumerate(table):
             self._lines.append((row, None))
-            if builds[table[row][0]].cards in opened:
-                self._lines += [(row, offer) for offer in range(len(table[row]))]
+            if builds[offers[0]].cards in opened:
+                self._lines += [(row, offer) for offer in range(len(offers))]
         self._at = {line: at for at, line in enumerate(self._lines)}
         self._rows: dict[int, RankedRow] = {}
         self.opened = opened
         self.axis = self._axis()
-
-    def _has(self, row: int, words: Sequence[str]) -> bool:
-        """Whether an offer's GPUs, machine or vendor have every word."""
-        for i in self.ranking.table[row]:
-            found = self.ranking.machine(i)
-            text = (
-                f"{found.build.gpu_count} × {found.build.gpu.name} {found.build.host.label} "
-                f"{found.gpu_quote.vendor} {found.host_quote.vendor} {found.time.basis} "
-                f"{found.time.source_id}"
-            ).lower()
-            if all(word in text for word in words):
-                return True
-        return False
 
     def _axis(self) -> Axis | None:
         width = self._widths.get("interval", 0)
@@ -113,7 +98,6 @@ class RankedRows(RowSource):
         return self._rows[index]
 
     def is_closed(self, index: int) -> bool:
-        """Whether a line is a row of several offers that are not shown."""
         row, offer = self._lines[index]
         offers = self.ranking.table[row]
         opened = self.ranking.candidates.builds[offers[0]].cards in self.opened
@@ -126,13 +110,13 @@ class RankedRows(RowSource):
             return None
         row = place[1]
         offer = self.ranking.table[row].index(build_index)
-        return self._at.get((row, offer) if offer else (row, None), self._at.get((row, None)))
+        return self._at.get((row, offer or None), self._at[row, None])
 
     def cells(self, index: int) -> Sequence[str | Text]:
         (_, offer), row = self._lines[index], self.row(index)
         if offer is not None:
             shown: dict[str, str | Text] = {"build": f"{OFFER_INDENT}{self._machine(row.build)}"}
-            shown |= {"sold": self._seller(row), "training_days": self._days(row)}
+            shown |= {"sold": self._seller(row), "days": self._days(row)}
             shown |= {key: self._cell(key, index, row) for key in (COST.key, EXPERIMENT.key)}
             return tuple(shown.get(column.key, "") for column in self.columns)
         return tuple(self._cell(column.key, index, row) for column in self.columns)
@@ -151,7 +135,7 @@ class RankedRows(RowSource):
                 return format_usd(float(row.overall_cost_usd)) if wide else usd
             case EXPERIMENT.key:
                 return run_words(row)
-            case "training_days":
+            case "days":
                 return self._days(row)
             case "interval":
                 return self._bar(row)
@@ -234,12 +218,9 @@ class RankedRows(RowSource):
         return self._at.get((next(at, -1), None))
 
 
-COST = Column(key="overall_cost_usd", title="from", align="right", sort_key="cost", width=7)
-EXPERIMENT = Column(
-    key="experiment_cost_usd", title="a run", align="right", sort_key="experiment-cost", width=8
-)
-SORTED_COLUMN = {"days": "training_days", "cost": COST.key, "experiment-cost": EXPERIMENT.key}
-"""The column of each rule of the ranking."""
+COST = Column("cost", "from", 7, "right", sorts=True)
+EXPERIMENT = Column("experiment-cost", "a run", 8, "right", sorts=True)
+"""The key of a column that is sorted by is the rule of the ranking."""
 MARGIN = 1
 """Cells at either end of a line."""
 SLIM = 79
@@ -262,29 +243,29 @@ def ranking_columns(answer: Answer, width: int) -> tuple[Column, ...]:
     """
     gap, max_days = gap_at(width), answer.ranking.question.max_days
     title = f"{unit_of(answer.ranking).word}s"
-    rank = Column(key="rank", title="# ", align="right", width=4)
+    rank = Column("rank", "# ", 4, "right")
     wide = 6 if title == "days" else len(f"{title} ▲")
-    time = Column(key="training_days", title=title, align="right", sort_key="days", width=wide)
+    time = Column("days", title, wide, "right", sorts=True)
     cost: tuple[Column, ...] = (EXPERIMENT,) if answer.is_by_run else (COST,)
     chance: tuple[Column, ...] = ()
     if max_days is not None:
         title = f"{short_time(max_days)}?"
         wide = max(5, len(title))
-        chance = (Column(key="chance", title=title, align="right", width=wide),)
+        chance = (Column("chance", title, wide, "right"),)
     else:
         cost = (COST, EXPERIMENT)
-    sold = Column(key="sold", title="offers", width=LEAST_SOLD)
+    sold = Column("sold", "offers", LEAST_SOLD)
     fixed = (rank, time, *chance, *cost, sold)
     left = width - 2 * MARGIN - sum(column.width + gap for column in fixed) - LEAST_NAME
     drawn: tuple[Column, ...] = ()
     if left - gap >= NARROWEST_BAR:
         bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - gap) * 2 // 5))
-        drawn = (Column(key="interval", title="", width=bar),)
+        drawn = (Column("interval", "", bar),)
         left -= bar + gap
     least = LEAST_SOLD + min(max(left, 0), len(f"{CLOSED} "))
     left -= least - LEAST_SOLD
     more = min(max(left, 0), NAME - LEAST_NAME)
-    build = Column(key="build", title="GPUs", width=LEAST_NAME + more)
+    build = Column("build", "GPUs", LEAST_NAME + more)
     sold = sold._replace(width=least + min(max(left - more, 0), SOLD - least))
     return (rank, build, time, *drawn, *chance, *cost, sold)
 

@@ -26,7 +26,6 @@ from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import PLAIN, LinesView, wrapped
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
-from advisor.tui.widgets.text_input import FilterInput, FilterLine
 
 if TYPE_CHECKING:
     from advisor.tui.program.store_reader import Reading
@@ -130,7 +129,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
     # Reading, in threads
 
     def read_store(self) -> None:
-        """Read what the present inputs need."""
         read, inputs = self.app.store_reader.read, self.session.inputs
         in_thread(self, "read", lambda: read(inputs), self._store_read, self._store_trouble)
 
@@ -221,13 +219,11 @@ The first line says what to buy. The table has a row for each GPU configuration 
     @on(RankTable.RowOpened)
     @on(CostTimePlot.PointOpened)
     def action_open_build(self) -> None:
-        """Open the offers of the row under the cursor, else everything about the build."""
         in_table = self.focused is self.table
         if not (in_table and self.panels.is_closed() and self.panels.toggle_offers()):
             self._open("overview")
 
     def action_toggle_offers(self) -> None:
-        """Show or hide the offers of the row under the cursor."""
         if not self.panels.toggle_offers():
             self.app.notify("This row has one offer: Enter opens it.")
 
@@ -238,55 +234,32 @@ The first line says what to buy. The table has a row for each GPU configuration 
             self.app.open_build(section)
 
     def action_measure(self) -> None:
-        """How to measure the selected build."""
         self._open("measure")
 
     def action_whole_screen(self) -> None:
-        """The picture alone on the screen, and back."""
         whole = not self.has_class("-whole")
         self.set_class(whole, "-whole")
         self.query_one("#picture" if whole else f"#{self.panels.front}").focus()
 
-    # The filter of the table
-
-    async def action_focus_filter(self) -> None:
-        """Type words that a machine must have."""
-        self.panels.bring("table")
-        self.query_one(Tabs).here = "table"
-        await FilterLine.shown_on(self, before="Tabs")
-
-    @on(FilterLine.Typed)
-    def _filter_typed(self, event: FilterLine.Typed) -> None:
-        self.panels.words = event.words
-        if self.session.answer is not None:
-            self.panels.show()
-
-    @on(FilterInput.Left)
-    def _filter_left(self) -> None:
-        self.panels.table.focus()
-
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
         self.session.pause()
-        if self.session.change(rule=event.sort_key):
+        if self.session.change(rule=event.key):
             self.show_question()
 
     # Actions
 
     def action_focus_field(self, name: str) -> None:
-        """Go to a field."""
         self.query_one(f"#{name}").focus()
 
     @on(Input.Submitted)
     def action_leave_field(self) -> None:
-        """Go from a field to the panel that is shown."""
         self.session.pause()
         self.app.remember_question()
         self.fields.picker.close()
         self.query_one(f"#{self.panels.front}").focus()
 
     def action_next_choice(self, name: str) -> None:
-        """Take the next of a few values."""
         values = CHOICES[name]
         value = values[(values.index(getattr(self.session.inputs, name)) + 1) % len(values)]
         self.session.pause()
@@ -294,7 +267,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
         self.show_question()
 
     def action_show_excluded(self) -> None:
-        """Open the list of what is left out."""
         from advisor.tui.ranking.left_out import ExcludedScreen
 
         answer, session = self.session.answer, self.session
@@ -303,7 +275,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
             self.app.push_screen(ExcludedScreen(answer.ranking, about, session.counted()))
 
     def action_export(self) -> None:
-        """Ask where to save the table or the picture."""
         answer, selected = self.session.answer, self.session.selected
         if answer is None:
             self.app.notify("There is nothing to save yet.")
@@ -318,27 +289,19 @@ The first line says what to buy. The table has a row for each GPU configuration 
         self.app.push_screen(ExportScreen(what))
 
     def action_copy_row(self) -> None:
-        """Copy the selected build as one line."""
         text = selected_line(self.session)
         self.app.copy_text(text or "", "the selected build" if text else "")
 
     def action_restore_defaults(self) -> None:
-        """Put every field back."""
         self.session.restore_defaults()
         self.show_question()
         self.app.notify("Every field is as it was shipped. ^z brings your question back.")
 
     def show_question(self) -> None:
-        """Show the question as it is now, and its answer."""
         self.fields.write(self.session.inputs)
         self.show_answer()
 
-    def action_undo(self) -> None:
-        """Take back the last change of a field."""
-        self.app.action_undo()
-
     def action_show_panel(self, name: str) -> None:
-        """Bring a panel to the front and go to it."""
         self.query_one(Tabs).here = name
         self.panels.bring(name)
         self.query_one(f"#{name}").focus()
@@ -348,8 +311,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
         if self.has_class("-whole"):
             self.action_whole_screen()
             return
-        if isinstance(self.focused, FilterInput):
-            return  # its own key clears it, and then leaves
         picker = self.fields.picker
         if picker.is_open and self.focused is picker.field:
             picker.close()

@@ -91,7 +91,6 @@ beside it in the ranking.
 
     @on(AnswerChanged)
     def show(self) -> None:
-        """Draw the page again."""
         one = self.one()
         head = "No build is selected." if one is None else f"{one.name}  ·  {place_words(one)}"
         self.query_one("#head", Static).update(head)
@@ -144,31 +143,26 @@ beside it in the ranking.
     # Actions
 
     def action_section(self, section: str) -> None:
-        """Show one section in full; the same again all of them."""
         self._show_section(OVERVIEW if section == self._section else section)
 
     def action_back(self) -> None:
-        """From a section to all, from there to the ranking."""
         if self._section != OVERVIEW:
             self._show_section(OVERVIEW)
         else:
             self.dismiss()
 
     def action_next_build(self, by: int) -> None:
-        """The build above or below in the ranking."""
         if self.app.session.step(by):
             self.show()
             self.query_one("#page").scroll_to(y=0, animate=False)
 
     def action_act(self) -> None:
-        """What the section offers."""
         if self._section in FIRST_FIELDS:
             self.app.action_assume(FIRST_FIELDS[self._section])
         elif self._section in LEADS_TO:
             self.app.go_about(LEADS_TO[self._section])
 
     def action_copy_page(self) -> None:
-        """Copy the page, or the commands where it can be measured."""
         one = self.one()
         if one is None:
             return

@@ -34,12 +34,6 @@ class CompareScreen(SizedScreen):
     CSS_PATH = "selected.tcss"
     WHERE = COMPARE
     AUTO_FOCUS = "#page"
-    HELP = """\
-## Two builds side by side
-
-The one that you marked with `c` at the left, the selected one at the right. `Esc` leads back, `y`
-copies both.
-"""
 
     def compose(self) -> ComposeResult:
         yield TitleBar("ranking")
@@ -52,7 +46,6 @@ copies both.
         return [] if pair is None else side_by_side(*pair, width)
 
     def action_copy(self) -> None:
-        """Both, as text."""
         self.app.copy_text("\n".join(text.rstrip() for text, _ in self._page(120)), "both builds")
 
 

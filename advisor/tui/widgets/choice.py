@@ -20,11 +20,6 @@ from advisor.tui.widgets.safe_text import shorten
 class Choice(Widget, can_focus=True):
     """Shows the chosen value between two arrows."""
 
-    HELP = """\
-## One of a few values
-
-`→`, `↓`, `Enter`, `Space` or a click takes the next value, `←` or `↑` the one before.
-"""
     FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
         ("→", "next value", "focused.step(1)"),
         ("←", "value before", "focused.step(-1)"),
@@ -62,7 +57,6 @@ class Choice(Widget, can_focus=True):
         return Content(f"‹ {self.words[self.value]} ›")
 
     def action_step(self, by: int) -> None:
-        """Take the value that lies ``by`` places on, around the end."""
         values = list(self.words)
         self.value = values[(values.index(self.value) + by) % len(values)]
         self.post_message(self.Changed(self, self.value))
@@ -75,22 +69,12 @@ class Choice(Widget, can_focus=True):
 class FormChoice(Choice, inherit_bindings=False):
     """The same on a form, where Enter keeps what is chosen."""
 
-    HELP = """\
-## One of a few values
-
-`→`, `↓`, `Space` or a click takes the next value, `←` or `↑` the one before.
-"""
     BINDINGS: ClassVar[list[BindingType]] = Choice.BINDINGS[:2]
 
 
 class OpensPage(Widget, can_focus=True):
     """Says in one line what is set on a page, and opens it."""
 
-    HELP = """\
-## One line of several values
-
-`Enter`, `Space` or a click opens a page with all of them.
-"""
     FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (("Enter", "change", "focused.open"),)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "open", "open", False, tooltip="Open the page of these values")

@@ -1,9 +1,10 @@
-"""A table with a filter above it, and the line that filters another table."""
+"""A table with a filter above it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from rich.text import Text
@@ -19,8 +20,6 @@ from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.table_layout import Column, RowSource, RowStyle, rows_words
 from advisor.tui.widgets.text_input import FilterInput
 
-Cells = Sequence["str | Text"]
-
 
 class Query(NamedTuple):
     """What a person wants to see of a list."""
@@ -34,90 +33,61 @@ class Query(NamedTuple):
 class Listed(RowSource):
     """What was found of a list, in an order."""
 
-    def __init__(
-        self, rows: Rows, records: Sequence[Any], order: Sequence[int] | None = None
-    ) -> None:
-        """``order`` are places among the records; None for all as they stand."""
+    def __init__(self, rows: Rows, records: Sequence[Any], total: int) -> None:
+        """``total`` is how many there are without a filter."""
         self.rows = rows
-        self._records = records
-        self._order = range(len(records)) if order is None else order
+        self.records = records
+        self.total = total
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self.records)
 
-    def record(self, index: int) -> Any:
-        """The record of a row."""
-        return self._records[self._order[index]]
-
-    def every(self) -> list[Any]:
-        """The records as they are listed."""
-        return [self._records[at] for at in self._order]
-
-    def cells(self, index: int) -> Cells:
-        return self.rows.cells(self.record(index))
+    def cells(self, index: int) -> Sequence[str | Text]:
+        return [column.cell(self.records[index]) for column in self.rows.columns]
 
     def row_style(self, index: int) -> RowStyle | None:
-        return self.rows.row_style(self.record(index))
+        return self.rows.row_style(self.records[index])
 
     def row_id(self, index: int) -> Hashable:
-        return self.rows.row_id(self.record(index), self._order[index])
+        return self.rows.row_id(self.records[index])
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Rows:
     """A list that can be filtered and sorted."""
 
-    def __init__(
-        self,
-        columns: tuple[Column, ...],
-        records: Sequence[Any] = (),
-        *,
-        cells: Callable[[Any], Cells],
-        lines: Callable[[Any, int], list[Line]],
-        remark: Callable[[Any], str],
-        text: Callable[[Any], str] = str,
-        keys: Mapping[str, Callable[[Any], Any]] | None = None,
-        search: Callable[[Query], tuple[Sequence[Any], int]] | None = None,
-        row_style: Callable[[Any], RowStyle | None] = lambda record: None,
-        row_id: Callable[[Any, int], Hashable] = lambda record, number: number,
-    ) -> None:
-        """``text`` is what the filter looks at, ``keys`` what each sort key compares; in place of
-        both, ``search`` finds, in a thread, what is asked for, and how many there are in all.
+    columns: Sequence[Column]
+    lines: Callable[[Any, int], list[Line]]
+    """A whole record, for a width in cells."""
+    remark: Callable[[Any], str]
+    """What is said of the highlighted row below the table."""
+    records: Sequence[Any] = ()
+    text: Callable[[Any], str] = str
+    """What the filter looks at."""
+    search: Callable[[Query], tuple[Sequence[Any], int]] | None = None
+    """In place of records: finds them in a thread, and how many there are in all."""
+    row_style: Callable[[Any], RowStyle | None] = lambda record: None
+    row_id: Callable[[Any], Hashable] = id
+    """What the cursor follows where the list is found again."""
 
-        ``lines`` makes a whole record for a width, ``remark`` what is said of the highlighted row
-        below the table, ``row_id`` what the cursor follows where the list is found again.
-        """
-        self.columns = columns
-        self.records = records
-        self.total = len(records)
-        """How many rows there are without a filter."""
-        self.cells = cells
-        self.lines = lines
-        self.remark = remark
-        self.row_style = row_style
-        self.row_id = row_id
-        self.search = search
-        self._text = text
-        self._texts: list[str] | None = None
-        self._keys = keys or {}
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [self.text(record).lower() for record in self.records]
 
     def find(self, query: Query) -> Listed:
-        """The rows that have all the words, in order."""
+        """The rows that have all the words, in order; what is not known comes last."""
         if self.search is not None:
-            found, self.total = self.search(query)
-            return Listed(self, found)
-        order: Sequence[int] = range(len(self.records))
+            return Listed(self, *self.search(query))
+        found = list(self.records)
         if query.words:
-            if self._texts is None:  # most lists are only looked at
-                self._texts = [self._text(record).lower() for record in self.records]
-            texts = self._texts
-            order = [i for i in order if all(word in texts[i] for word in query.words)]
-        key = self._keys.get(query.sort or "")
-        if key is not None:
-            known = [i for i in order if key(self.records[i]) is not None]
-            known.sort(key=lambda i: key(self.records[i]), reverse=query.descending)
-            # What is not known comes last, whichever way the rest is sorted.
-            order = known + [i for i in order if key(self.records[i]) is None]
-        return Listed(self, self.records, order)
+            texts = zip(found, self._texts, strict=True)
+            found = [each for each, text in texts if all(word in text for word in query.words)]
+        value = next((c.sorts for c in self.columns if c.key == query.sort), None)
+        if callable(value):
+            known = [each for each in found if value(each) is not None]
+            unknown = [each for each in found if value(each) is None]
+            found = sorted(known, key=value, reverse=query.descending) + unknown
+        return Listed(self, found, len(self.records))
 
 
 class FilterTable(Vertical):
@@ -141,11 +111,11 @@ class FilterTable(Vertical):
 
         page: Callable[[int], list[Line]]
 
-    def __init__(self, rows: Rows | None = None, *, empty: str) -> None:
+    def __init__(self, rows: Rows | None = None, *, empty: str, enter_opens: bool = False) -> None:
+        """``enter_opens``: Enter in the filter opens the first row, and does not only go there."""
         super().__init__()
+        self._enter_opens = enter_opens
         self.rows = rows
-        self._sort: str | None = None
-        self._descending = False
         self._empty = empty
 
     def compose(self) -> ComposeResult:
@@ -158,8 +128,7 @@ class FilterTable(Vertical):
 
     def on_mount(self) -> None:
         self.table.empty_message = "Reading …"
-        if self.rows is not None:
-            self.find()
+        self.find()
 
     @property
     def table(self) -> RankTable:
@@ -176,26 +145,25 @@ class FilterTable(Vertical):
 
     @property
     def record(self) -> Any:
-        """The highlighted record; None where there is none."""
         listed, at = self.listed, self.table.cursor
-        return listed.record(at) if listed is not None and at < len(listed) else None
+        return listed.records[at] if listed is not None and at < len(listed) else None
 
     def show(self, rows: Rows) -> None:
-        """Show another list, with the same filter where it is the same list anew."""
-        if self.rows is None or self.rows.columns != rows.columns:
-            self._sort, self._descending = None, False
-            self.table.columns = rows.columns
+        """Show another list, with the same filter where it is the same list again."""
+        table = self.table
+        if [column.key for column in table.columns] != [column.key for column in rows.columns]:
+            table.sorted_by, table.sort_descending = None, False
             if rows.search is not None:
                 # Until they are found: the rows of another list are none of this one.
-                self.table.source = RowSource()
-                self.table.empty_message = "Reading …"
+                table.source = RowSource()
+                table.empty_message = "Reading …"
+        table.columns = tuple(rows.columns)
         self.rows = rows
         self.find()
 
     def query_of(self) -> Query:
-        """What is asked for now."""
         words = tuple(self.filter.value.lower().split())
-        return Query(words, self._sort, self._descending)
+        return Query(words, self.table.sorted_by, self.table.sort_descending)
 
     def find(self) -> None:
         """Filter and sort, in a thread where that takes long."""
@@ -203,9 +171,9 @@ class FilterTable(Vertical):
             return
         rows, query = self.rows, self.query_of()
 
-        def found(source: Listed) -> None:
+        def found(listed: Listed) -> None:
             if rows is self.rows and query == self.query_of():
-                self._show(rows, query, source)
+                self._show(listed, " ".join(query.words))
 
         if rows.search is not None:
             in_thread(self, "find", lambda: rows.find(query), found, self.say_trouble)
@@ -220,22 +188,17 @@ class FilterTable(Vertical):
         if not len(self.table.source):
             self.table.empty_message = text
 
-    def _show(self, rows: Rows, query: Query, source: Listed) -> None:
-        table = self.table
-        filtered = " ".join(query.words)
-        table.empty_message = (
+    def _show(self, listed: Listed, filtered: str) -> None:
+        self.table.empty_message = (
             f"No row has '{filtered}': press / and change the filter, or Esc to clear it."
             if filtered
             else self._empty
         )
-        sorted_columns = (c.key for c in rows.columns if query.sort and c.sort_key == query.sort)
-        table.sorted_by = next(sorted_columns, None)
-        table.sort_descending = query.descending
-        table.source = source
+        self.table.source = listed
         count = self.query_one(".count", Static)
         count.remove_class("-error")
-        total = rows_words(rows.total)
-        count.update(f"{len(source):,} of {total}" if len(source) != rows.total else total)
+        total = rows_words(listed.total)
+        count.update(f"{len(listed):,} of {total}" if len(listed) != listed.total else total)
         self._show_remark()
 
     @on(RankTable.RowHighlighted)
@@ -259,28 +222,32 @@ class FilterTable(Vertical):
     @on(Input.Submitted)
     def _leave(self, event: Message) -> None:
         event.stop()
-        self.table.focus()
+        if self._enter_opens and isinstance(event, Input.Submitted):
+            self.open_record()
+        else:
+            self.table.focus()
 
     @on(RankTable.HeaderClicked)
     def _header_clicked(self, event: RankTable.HeaderClicked) -> None:
         """By that column; clicked again, the other way; the third time as the list came."""
         event.stop()
-        again = event.sort_key == self._sort
-        self._sort = None if again and self._descending else event.sort_key
-        self._descending = again and not self._descending
+        table = self.table
+        again = event.key == table.sorted_by
+        table.sorted_by = None if again and table.sort_descending else event.key
+        table.sort_descending = again and not table.sort_descending
         self.find()
 
     def sort_next(self) -> None:
-        """Sort by the next column that can be sorted by."""
-        keys = [c.sort_key for c in self.table.columns if c.sort_key is not None]
+        table = self.table
+        keys = [column.key for column in table.columns if column.sorts]
         if keys:
-            at = keys.index(self._sort) if self._sort in keys else -1
-            self._sort, self._descending = keys[(at + 1) % len(keys)], False
+            at = keys.index(table.sorted_by) if table.sorted_by in keys else -1
+            table.sorted_by, table.sort_descending = keys[(at + 1) % len(keys)], False
             self.find()
 
     def sort_reverse(self) -> None:
-        """Turn the sorting round."""
-        self._descending = not self._descending
+        """Largest or smallest first."""
+        self.table.sort_descending = not self.table.sort_descending
         self.find()
 
     @on(RankTable.RowOpened)

@@ -36,11 +36,6 @@ Page = Callable[[int], Sequence[Line]]
 class LinesView(ScrollView, can_focus=True):
     """Shows a page of text; what it says is data and never markup."""
 
-    HELP = """\
-## A page of text
-
-`↑` `↓` `PgUp` `PgDn` `Home` `End` or the mouse wheel scroll it.
-"""
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"lines--{role}" for role in (HEADING, STRONG, WARNING, FAINT)
     }

@@ -126,18 +126,15 @@ it, click a row to select it, double-click to open it.
         """The user clicked the header of a column that can be sorted by."""
 
         key: str
-        sort_key: str
 
     def __init__(
         self,
         columns: Sequence[Column] = (),
         source: RowSource | None = None,
         *,
-        name: str | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
-        classes: str | None = None,
     ) -> None:
-        super().__init__(name=name, id=id, classes=classes)
+        super().__init__(id=id)
         self._layout = TableLayout()
         self._lines: LRUCache[tuple[int, bool, bool], Strip] = LRUCache(512)
         self._plain_style: Style | None = None
@@ -197,9 +194,6 @@ it, click a row to select it, double-click to open it.
             self.set_reactive(RankTable.virtual_size, size)
             if self.is_attached and self.size:
                 self._scroll_update(size)
-        self._forget_lines()
-
-    def _forget_lines(self) -> None:
         self._lines.clear()
         self._plain_style = None
         self.refresh()
@@ -237,7 +231,6 @@ it, click a row to select it, double-click to open it.
         return self._plain_style
 
     def _line(self, index: int) -> Strip:
-        """One row in full width."""
         key = (index, index == self.cursor, self.has_focus)
         line = self._lines.get(key)
         if line is None:
@@ -294,23 +287,18 @@ it, click a row to select it, double-click to open it.
             self._show_cursor()
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor by some rows."""
         self._highlight(self.cursor + rows)
 
     def action_page(self, pages: int) -> None:
-        """Move the cursor by some screens."""
         self._highlight(self.cursor + pages * self._rows_in_view)
 
     def action_first(self) -> None:
-        """Move the cursor to the first row."""
         self._highlight(0)
 
     def action_last(self) -> None:
-        """Move the cursor to the last row."""
         self._highlight(len(self.source) - 1)
 
     def action_open(self) -> None:
-        """Ask the application for everything about the highlighted row."""
         if len(self.source):
             self.post_message(self.RowOpened(self.cursor))
 
@@ -329,5 +317,5 @@ it, click a row to select it, double-click to open it.
 
     def _click_header(self, x: int) -> None:
         column = self._layout.column_at(x)
-        if column is not None and column.sort_key is not None:
-            self.post_message(self.HeaderClicked(column.key, column.sort_key))
+        if column is not None and column.sorts:
+            self.post_message(self.HeaderClicked(column.key))

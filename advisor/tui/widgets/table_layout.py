@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -30,8 +30,10 @@ class Column(NamedTuple):
     width: int
     """In cells."""
     align: Literal["left", "right"] = "left"
-    sort_key: str | None = None
-    """What the rows are sorted by when the header is clicked; None for not at all."""
+    sorts: bool | Callable[[Any], Any] = False
+    """Whether a click on the header sorts by it; in a list, what is compared of a record."""
+    cell: Callable[[Any], str | Text] = str
+    """In a list, what it says of a record."""
     least: int | None = None
     """How narrow a table may make it, in cells, so that more columns are in view; None for not
     at all."""
@@ -49,7 +51,6 @@ class RowSource:
         raise IndexError(index)
 
     def row_style(self, index: int) -> RowStyle | None:
-        """How a row looks."""
         return None
 
     def row_id(self, index: int) -> Hashable:
@@ -79,7 +80,6 @@ class TableLayout(NamedTuple):
 
     @property
     def starts(self) -> list[int]:
-        """Where each column begins."""
         ends = (sum(self.widths[:at]) + at * self.gap for at in range(len(self.widths)))
         return [MARGIN + end for end in ends]
 

@@ -41,10 +41,7 @@ class PointFlag:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlotData:
-    """Parallel columns, one entry a build; the first rows win where many share one cell.
-
-    Budget, time limit and selection belong to the view, and change far more often.
-    """
+    """Parallel columns, one entry a build; the first rows win where many share one cell."""
 
     x_usd: Sequence[float] = ()
     """Cost in USD, above zero: overall, or of one experiment."""
@@ -63,6 +60,9 @@ class PlotData:
     written beside the vertical one."""
     y_low: Sequence[float | None] = ()
     y_high: Sequence[float | None] = ()
+    budget_usd: float | None = None
+    """Where to draw the budget; None draws none."""
+    max_time: float | None = None
     x_title: str = "overall cost, USD (log)"
     y_unit: str = "d"
     """What stands after a time."""
@@ -94,7 +94,7 @@ class PlotData:
         marks = self.flags.translate(bytes(int(bool(byte & flags)) for byte in range(256)))
         return list(compress(range(len(marks)), marks))
 
-    def label(self, index: int, budget_usd: float | None, max_time: float | None) -> str:
+    def label(self, index: int) -> str:
         """The name, with what a reader without colours must know: ``8 × A40``, ``(8 × A40?)``."""
         text = f"{self.gpu_count[index]} × {self.series_names[self.series[index]]}"
         for flag, mark in (
@@ -103,14 +103,12 @@ class PlotData:
             (PointFlag.OWNED, " own"),
         ):
             text += mark if self.has(index, flag) else ""
-        beyond = self._is_beyond(index, budget_usd, max_time)
-        return f"({text})" if self.has(index, PointFlag.EXCLUDED) and not beyond else text
+        excluded = self.has(index, PointFlag.EXCLUDED) and not self._is_beyond(index)
+        return f"({text})" if excluded else text
 
-    def labels(
-        self, indices: Iterable[int], budget_usd: float | None, max_time: float | None
-    ) -> dict[int, str]:
+    def labels(self, indices: Iterable[int]) -> dict[int, str]:
         """The labels of these points; those that would read alike say their cost too."""
-        plain = {index: self.label(index, budget_usd, max_time) for index in indices}
+        plain = {index: self.label(index) for index in indices}
         often = Counter(plain.values())
         return {
             index: text if often[text] == 1 else f"{text}, {format_usd(self.x_usd[index])}"
@@ -134,13 +132,13 @@ class PlotData:
                     found[index] = None
         return list(found)
 
-    def is_out(self, index: int, budget_usd: float | None, max_time: float | None) -> bool:
+    def is_out(self, index: int) -> bool:
         """Whether the point is left out of the ranking or lies beyond a limit: drawn dim."""
-        return self.has(index, PointFlag.EXCLUDED) or self._is_beyond(index, budget_usd, max_time)
+        return self.has(index, PointFlag.EXCLUDED) or self._is_beyond(index)
 
-    def _is_beyond(self, index: int, budget_usd: float | None, max_time: float | None) -> bool:
-        return (budget_usd is not None and self.x_usd[index] > budget_usd) or (
-            max_time is not None and self.y_times[index] > max_time
+    def _is_beyond(self, index: int) -> bool:
+        return (self.budget_usd is not None and self.x_usd[index] > self.budget_usd) or (
+            self.max_time is not None and self.y_times[index] > self.max_time
         )
 
     def interval(self, index: int) -> tuple[float | None, float | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Literal, NamedTuple
 
@@ -14,6 +14,8 @@ from advisor.tui.widgets.plot.scale import LogScale, fit_scale, ticks
 from advisor.tui.widgets.safe_text import shorten
 
 MIN_WIDTH, MIN_HEIGHT = 24, 6
+TALL = 14
+"""From this height on the legend has a row of its own, and the horizontal axis a title."""
 GUTTER = 6
 """The narrowest left margin: room for a highlighted value such as ``13.5 d``."""
 ROWS_PER_Y_TICK = 3
@@ -35,58 +37,24 @@ SIGNS = (
 Direction = Literal["left", "right", "up", "down"]
 
 
-class View(NamedTuple):
-    """What part of both axes is looked at."""
-
-    x: LogScale
-    y: LogScale
-
-
-class Limits(NamedTuple):
-    """The two limits of the question, in view where they are close by."""
-
-    budget_usd: float | None = None
-    max_time: float | None = None
-
-
-def view_of(data: PlotData, limits: Limits, *, selected: int | None, fitting: bool) -> View:
-    """Around what is named and selected, or around what is ranked alone."""
-    shown = [i for i in range(len(data)) if not data.has(i, PointFlag.EXCLUDED)] if fitting else []
-    shown = shown or data.flagged(PointFlag.NAMED) or list(range(len(data)))
-    view = _around(data, shown, limits)
+def scales(data: PlotData, selected: int | None) -> tuple[LogScale, LogScale]:
+    """Both axes around what is named, with its intervals and the limits that are close by, and
+    around the selected point."""
+    shown = data.flagged(PointFlag.NAMED) or list(range(len(data)))
+    x, y = _around(data, shown)
     # What is in view already moves nothing: a second click must find what the first one did.
-    if selected is None or (
-        view.x.covers(data.x_log[selected]) and view.y.covers(data.y_log[selected])
-    ):
-        return view
-    return _around(data, [*shown, selected], limits)
+    if selected is None or (x.covers(data.x_log[selected]) and y.covers(data.y_log[selected])):
+        return x, y
+    return _around(data, [*shown, selected])
 
 
-def _around(data: PlotData, shown: Sequence[int], limits: Limits) -> View:
-    """These points with their intervals, and the limits where they are close by."""
+def _around(data: PlotData, shown: Sequence[int]) -> tuple[LogScale, LogScale]:
     y_log = [data.y_log[i] for i in shown]
     y_log += [log10(end) for i in shown for end in data.interval(i) if end is not None]
-    return View(
-        fit_scale((data.x_log[i] for i in shown), limits.budget_usd),
-        fit_scale(y_log, limits.max_time),
+    return (
+        fit_scale((data.x_log[i] for i in shown), data.budget_usd),
+        fit_scale(y_log, data.max_time),
     )
-
-
-def fit_legend(data: PlotData, widths: Sequence[int]) -> list[list[str]]:
-    """What the signs in the picture mean, by row; the last ones give way."""
-    present = set(data.flags)
-    rows: list[list[str]] = [[] for _ in widths]
-    row = used = 0
-    for flag, text in SIGNS:
-        if not any(byte & flag for byte in present):
-            continue
-        while row < len(widths) and used + len(text) > widths[row]:
-            row, used = row + 1, 0
-        if row == len(widths):
-            break
-        rows[row].append(text)
-        used += len(text) + 2
-    return [row for row in rows if row]
 
 
 def fit_title(title: str, width: int) -> str:
@@ -108,12 +76,10 @@ class Layout(NamedTuple):
     top: int
     columns: int
     rows: int
-    has_axis_row: bool
-    has_x_title: bool
     y_title: str
     y_ticks: list[float]
-    legend: list[list[str]]
-    view: View
+    x: LogScale
+    y: LogScale
     cells: list[Cell | None]
     """Each point's; None out of view."""
     winners: Mapping[Cell, int]
@@ -128,77 +94,61 @@ class Layout(NamedTuple):
 
     @property
     def bottom(self) -> int:
-        """The first row that is no longer of the points' cells."""
+        """The first row that is no longer of the points' cells: that of the horizontal axis."""
         return self.top + self.rows
-
-    @property
-    def axis_row(self) -> int:
-        """Row of the horizontal axis; without one of its own, the last row of points."""
-        return self.bottom - (0 if self.has_axis_row else 1)
 
     def x_of(self, usd: float) -> int:
         """The column of a cost, also out of view."""
-        return self.left + 1 + self.view.x.cell(usd, self.columns)
+        return self.left + 1 + self.x.cell(usd, self.columns)
 
     def y_of(self, days: float) -> int:
         """The row of a time, also out of view."""
-        return self.bottom - 1 - self.view.y.cell(days, self.rows)
+        return self.bottom - 1 - self.y.cell(days, self.rows)
 
-    def point_at(self, cell: Cell) -> int | None:
+    def point_at(self, at: Cell) -> int | None:
         """The drawn point nearest to this cell, within reach; a point's own cell always wins."""
         near = [
-            (abs(dx) + CELL_HEIGHT * abs(dy), dx > 0, self.winners[cell[0] + dx, cell[1] + dy])
-            for dy in range(-REACH_ROWS, REACH_ROWS + 1)
-            for dx in range(-REACH_COLUMNS, REACH_COLUMNS + 1)
-            if (cell[0] + dx, cell[1] + dy) in self.winners
+            (abs(x - at[0]) + CELL_HEIGHT * abs(y - at[1]), x > at[0], index)
+            for (x, y), index in self.winners.items()
+            if abs(x - at[0]) <= REACH_COLUMNS and abs(y - at[1]) <= REACH_ROWS
         ]
         return min(near)[2] if near else None
 
     def neighbour(self, data: PlotData, start: int, direction: Direction) -> int | None:
         """The nearest point in that direction on the screen, or None at the edge; points in the
         very same place follow one another in the order of their rows."""
-        per_x = self.columns / self.view.x.span
-        per_y = CELL_HEIGHT * self.rows / self.view.y.span
         horizontal, forward = direction in ("left", "right"), direction in ("right", "up")
+        per_x, per_y = self.columns / self.x.span, CELL_HEIGHT * self.rows / self.y.span
         sign = 1.0 if forward else -1.0
-        found: tuple[float, int, int] | None = None
+        found: list[tuple[float, int, int]] = []
         for index, (x_log, y_log) in enumerate(zip(data.x_log, data.y_log, strict=True)):
             dx = (x_log - data.x_log[start]) * per_x * sign
             dy = (y_log - data.y_log[start]) * per_y * sign
             ahead, aside = (dx, dy) if horizontal else (dy, dx)
-            if ahead > 0:
-                cost = ahead + SIDEWAYS * abs(aside)
-            elif ahead == 0 == aside and index != start and (index > start) == forward:
-                cost = 0.0
-            else:
-                continue
-            candidate = (cost, abs(index - start), index)
-            found = candidate if found is None else min(found, candidate)
-        return None if found is None else found[2]
+            same = ahead == 0 == aside and index != start and (index > start) == forward
+            if ahead > 0 or same:
+                found.append((ahead + SIDEWAYS * abs(aside), abs(index - start), index))
+        return min(found)[2] if found else None
 
 
-def lay_out(data: PlotData, view: View, size: tuple[int, int]) -> Layout:
+def lay_out(data: PlotData, size: tuple[int, int], selected: int | None = None) -> Layout:
     """Divide so many cells among legend, axes and points, and find each point's cell."""
     width, height = size
-    title = fit_title(data.y_title, width // 2)
-    # A picture that is high enough gives the legend a row of its own before it is cut short.
-    legend = fit_legend(data, [width - cell_len(title) - 3, *([width] if height >= 16 else [])])
-    top = max(1, len(legend))
-    has_axis_row, has_x_title = height >= 10, height >= 14
-    rows = height - top - has_axis_row - 1 - has_x_title
-    y_ticks = ticks(view.y, max(2, rows // ROWS_PER_Y_TICK))
+    x, y = scales(data, selected)
+    # Above the points title and legend, below them the axis, its values and its title.
+    top, rows = (2, height - 5) if height >= TALL else (1, height - 3)
+    y_ticks = ticks(y, max(2, rows // ROWS_PER_Y_TICK))
     left = max([GUTTER, *(cell_len(data.time(value)) for value in y_ticks)])
     columns = width - left - 1
-    (x_low, x_high), (y_low, y_high) = view
-    per_x, per_y = columns / (x_high - x_low), rows / (y_high - y_low)
+    per_x, per_y = columns / x.span, rows / y.span
     cells = [
         (
-            left + 1 + min(int((x - x_low) * per_x), columns - 1),
-            top + min(int((y_high - y) * per_y), rows - 1),
+            left + 1 + min(int((x_log - x.low_log) * per_x), columns - 1),
+            top + min(int((y.high_log - y_log) * per_y), rows - 1),
         )
-        if x_low <= x <= x_high and y_low <= y <= y_high
+        if x.covers(x_log) and y.covers(y_log)
         else None
-        for x, y in zip(data.x_log, data.y_log, strict=True)
+        for x_log, y_log in zip(data.x_log, data.y_log, strict=True)
     ]
     return Layout(
         width=width,
@@ -207,12 +157,10 @@ def lay_out(data: PlotData, view: View, size: tuple[int, int]) -> Layout:
         top=top,
         columns=columns,
         rows=rows,
-        has_axis_row=has_axis_row,
-        has_x_title=has_x_title,
-        y_title=title,
+        y_title=fit_title(data.y_title, width),
         y_ticks=y_ticks,
-        legend=legend,
-        view=view,
+        x=x,
+        y=y,
         cells=cells,
         winners=_winners(data, cells),
         named=[index for index in data.named() if cells[index] is not None],
@@ -222,20 +170,12 @@ def lay_out(data: PlotData, view: View, size: tuple[int, int]) -> Layout:
 def _winners(data: PlotData, cells: Sequence[Cell | None]) -> dict[Cell, int]:
     """The point to draw in each cell: named, then ranked; the first of equals."""
     found: dict[Cell, int] = {}
-
-    def draw(indices: Iterable[int]) -> None:
-        for index in indices:
+    every = range(len(cells))
+    ranked = [index for index in every if not data.has(index, PointFlag.EXCLUDED)]
+    marked = map(data.flagged, (PointFlag.NAMED, PointFlag.OWNED, PointFlag.FRONT))
+    # A later entry replaces an earlier one, so each kind is filled in from the back.
+    for indices in (every, ranked, *marked):
+        for index in reversed(indices):
             if (cell := cells[index]) is not None:
                 found[cell] = index
-
-    # A later entry replaces an earlier one, so each kind is filled in from the back.
-    draw(range(len(cells) - 1, -1, -1))
-    ranked = data.flags.translate(_RANKED)
-    if 0 in ranked:
-        draw(index for index in range(len(cells) - 1, -1, -1) if ranked[index])
-    for mark in (PointFlag.NAMED, PointFlag.OWNED, PointFlag.FRONT):
-        draw(reversed(data.flagged(mark)))
     return found
-
-
-_RANKED = bytes(int(not byte & PointFlag.EXCLUDED) for byte in range(256))

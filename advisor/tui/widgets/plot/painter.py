@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from rich.cells import cell_len
 
 from advisor.tables.plain_values import cut_words
-from advisor.tui.widgets.plot.canvas import BLANK, Canvas, Cell, Ink
+from advisor.tui.widgets.plot.canvas import Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.layout import Layout, Limits, fit_title
+from advisor.tui.widgets.plot.layout import SIGNS, TALL, Layout, fit_title
 from advisor.tui.widgets.plot.scale import format_usd, ticks
-from advisor.tui.widgets.plot.style import SeriesMark
+from advisor.tui.widgets.plot.style import series_marks
 from advisor.tui.widgets.safe_text import shorten
 
 COLUMNS_PER_X_TICK = 8
@@ -22,61 +21,63 @@ ROW_APART = 5
 NAME_WIDTH, LEAST_NAME_WIDTH = 34, 23
 """A name is at most this long, and at most two fifths of the picture; but as long as
 "1 × RTX PRO 6000, $29k" where that is half of it."""
-_MARKS = frozenset({"point", "label", "limit-name"})
-"""What no name covers."""
 _NAMES = frozenset({"point", "label"})
+_MARKS = frozenset({*_NAMES, "limit-name"})
+"""What no name covers."""
 _BARRED = frozenset({*_MARKS, "budget"})
 """Nor the line of the budget, but for a name that must be there."""
 _BUSY = frozenset({*_BARRED, "dot", "interval", "front", "crosshair"})
 """What it keeps clear of while there is another place beside its point."""
 
 
-class Scene(NamedTuple):
-    """Everything that one picture shows."""
-
-    data: PlotData
-    layout: Layout
-    marks: Sequence[SeriesMark]
-    limits: Limits
-    selected: int | None = None
-
-
-def paint(scene: Scene) -> Canvas:
+def paint(data: PlotData, layout: Layout, selected: int | None = None) -> Canvas:
     """Draw it all, from the back to the front."""
-    canvas = Canvas(scene.layout.width, scene.layout.height)
-    _Painter(scene, canvas).paint()
-    return canvas
+    painter = _Painter(data, layout, selected)
+    painter.paint()
+    return painter.canvas
 
 
 class _Painter:
     """The order matters: what comes later covers what came before."""
 
-    def __init__(self, scene: Scene, canvas: Canvas) -> None:
-        self.data, self.layout, self.marks, self.limits, selected = scene
-        self.canvas = canvas
-        in_view = selected is not None and self.layout.cells[selected] is not None
+    def __init__(self, data: PlotData, layout: Layout, selected: int | None) -> None:
+        self.data, self.layout = data, layout
+        self.canvas = Canvas(layout.width, layout.height)
+        self.marks = series_marks(data.series_slots)
+        in_view = selected is not None and layout.cells[selected] is not None
         self.selected = selected if in_view else None
-        columns = self.layout.columns
-        least = LEAST_NAME_WIDTH if columns >= 2 * LEAST_NAME_WIDTH else 12
-        self.name_width = min(NAME_WIDTH, max(least, columns * 2 // 5))
+        least = LEAST_NAME_WIDTH if layout.columns >= 2 * LEAST_NAME_WIDTH else 12
+        self.name_width = min(NAME_WIDTH, max(least, layout.columns * 2 // 5))
+        chosen = () if self.selected is None else (self.selected,)
+        labels = data.labels(dict.fromkeys((*layout.named, *chosen)))
+        cut = cut_words([*labels.values()], self.name_width)
+        self.names = dict(zip(labels, cut, strict=True))
+        """Of each labelled and of the selected point, the most important first."""
+        self.markers = {self.at(i) for i in labels}
 
     def paint(self) -> None:
+        selected, names = self.selected, self.names
         self.axes()
         for index in reversed(self.layout.named):
-            if index != self.selected:
+            if index != selected:
                 self.interval(index, self.ink("interval", index)._replace(bold=False))
         self.front()
         self.limit_lines()
-        if self.selected is not None:
-            self.crosshair(self.selected)
+        if selected is not None:
+            self.crosshair(selected)
         self.points()
         self.limit_names()
-        names = self.names()
-        if self.selected is not None:
-            self.selection(self.selected, names.pop(self.selected))
+        if selected is not None:
+            text = f" {names[selected]} "
+            ink = self.ink("label", selected)._replace(reverse=True, bold=True, dim=False)
+            self.write_name(selected, text, ink, must=True)
+            self.canvas.put(*self.at(selected), self.glyph(selected), ink)
         self.on_axis()
-        self.labels(names)
-        self.legend()
+        for index, text in names.items():
+            if index != selected:
+                must = self.data.has(index, PointFlag.FIRST)
+                self.write_name(index, text, self.ink("label", index), must=must)
+        self.titles()
 
     def at(self, index: int) -> Cell:
         cell = self.layout.cells[index]
@@ -86,34 +87,52 @@ class _Painter:
     # Axes and lines
 
     def axes(self) -> None:
-        layout, canvas = self.layout, self.canvas
+        """Both axes with their values, those of the selected point in reverse."""
+        layout, canvas, data, selected = self.layout, self.canvas, self.data, self.selected
         axis, grid, value = Ink("axis"), Ink("grid"), Ink("value")
-        x_ticks = ticks(layout.view.x, max(2, layout.columns // COLUMNS_PER_X_TICK))
+        x_ticks = ticks(layout.x, max(2, layout.columns // COLUMNS_PER_X_TICK))
         for days in layout.y_ticks:
             canvas.horizontal(layout.left + 1, layout.right, layout.y_of(days), "┈", grid)
         for usd in x_ticks:
             canvas.vertical(layout.x_of(usd), layout.top, layout.bottom, "┊", grid)
         canvas.vertical(layout.left, layout.top, layout.bottom, "│", axis)
-        if layout.has_axis_row:
-            canvas.put(layout.left, layout.axis_row, "└", axis)
-            canvas.horizontal(layout.left + 1, layout.right, layout.axis_row, "─", axis)
+        canvas.put(layout.left, layout.bottom, "└", axis)
+        canvas.horizontal(layout.left + 1, layout.right, layout.bottom, "─", axis)
         for days in layout.y_ticks:
-            y, text = layout.y_of(days), self.data.time(days)
+            y, text = layout.y_of(days), data.time(days)
             canvas.put(layout.left, y, "┤", axis)
             canvas.write(layout.left - cell_len(text), y, text, value)
-        free_from = 0
-        for usd in x_ticks:
-            x, text = layout.x_of(usd), format_usd(usd)
-            if layout.has_axis_row:
-                canvas.put(x, layout.axis_row, "┴", axis)
+        chosen = [] if selected is None else [(self.at(selected)[0], data.x_usd[selected])]
+        taken: list[tuple[int, int]] = []
+        for x, usd in (*chosen, *((layout.x_of(usd), usd) for usd in x_ticks)):
+            text = format_usd(usd)
             start = min(x - len(text) // 2, layout.width - len(text))
-            if start >= free_from:
-                canvas.write(start, layout.axis_row + 1, text, value)
-                free_from = start + len(text) + 1
-        if layout.has_x_title:
+            if (x, usd) not in chosen:
+                canvas.put(x, layout.bottom, "┴", axis)
+            if all(start > end or start + len(text) < begin for begin, end in taken):
+                taken.append((start, start + len(text)))
+                ink = value._replace(reverse=(x, usd) in chosen)
+                canvas.write(start, layout.bottom + 1, text, ink)
+        if selected is not None:
+            forms = [data.time(data.y_times[selected], digits) for digits in (3, 2, 1)]
+            days_text = next((form for form in forms if len(form) <= layout.left), forms[-1])
+            ink = value._replace(reverse=True)
+            canvas.write(0, self.at(selected)[1], days_text.rjust(layout.left), ink)
+
+    def titles(self) -> None:
+        """Of both axes, and what the signs mean that are in the picture; the last ones give way."""
+        layout, canvas, present = self.layout, self.canvas, set(self.data.flags)
+        room = layout.width - canvas.write(0, 0, layout.y_title, Ink("title")) - 2
+        if layout.top > 1:
+            room = layout.width
+        signs = [text for flag, text in SIGNS if any(byte & flag for byte in present)]
+        while cell_len(text := "  ".join(signs)) > room:
+            signs.pop()
+        canvas.write(layout.width - cell_len(text), layout.top - 1, text, Ink("legend"))
+        if layout.height >= TALL:
             title = fit_title(self.data.x_title, layout.columns)
             middle = layout.left + 1 + (layout.columns - cell_len(title)) // 2
-            canvas.write(middle, layout.axis_row + 2, title, Ink("title"))
+            canvas.write(middle, layout.bottom + 2, title, Ink("title"))
 
     def front(self) -> None:
         """The best time for every cost: steps from one point of the front to the next."""
@@ -128,25 +147,28 @@ class _Painter:
                 canvas.vertical(next_x, y + 1, next_y, "│", ink)
 
     def limit_lines(self) -> None:
-        """The budget as a vertical line, the time limit as a horizontal one."""
-        layout, (budget_usd, max_time), ink = self.layout, self.limits, Ink("budget")
-        if max_time is not None and layout.top <= (y := layout.y_of(max_time)) < layout.bottom:
-            self.canvas.horizontal(layout.left + 1, layout.right, y, "━", ink)
-        if budget_usd is not None and layout.left < (x := layout.x_of(budget_usd)) < layout.right:
-            self.canvas.vertical(x, layout.top, layout.bottom, "┃", ink)
+        layout, data, ink = self.layout, self.data, Ink("budget")
+        if data.max_time is not None:
+            y = layout.y_of(data.max_time)
+            if layout.top <= y < layout.bottom:
+                self.canvas.horizontal(layout.left + 1, layout.right, y, "━", ink)
+        if data.budget_usd is not None:
+            x = layout.x_of(data.budget_usd)
+            if layout.left < x < layout.right:
+                self.canvas.vertical(x, layout.top, layout.bottom, "┃", ink)
 
     def limit_names(self) -> None:
         """What the two lines are, beside them and where no point is; an arrow if out of view."""
-        layout, (budget_usd, max_time) = self.layout, self.limits
-        if max_time is not None:
-            y = layout.y_of(max_time)
+        layout, data = self.layout, self.data
+        if data.max_time is not None:
+            y = layout.y_of(data.max_time)
             arrow = "▴" if y < layout.top else "▾" if y >= layout.bottom else ""
             y = max(layout.top, min(y, layout.bottom - 1))
-            name = f"{arrow} limit {self.data.time(max_time)} "
+            name = f"{arrow} limit {data.time(data.max_time)} "
             end = layout.right - 1 - cell_len(name)
             self.write_free([(x, y) for x in range(end, layout.left, -4)], name)
-        if budget_usd is not None:
-            x, name = layout.x_of(budget_usd), f" budget {format_usd(budget_usd)} "
+        if data.budget_usd is not None:
+            x, name = layout.x_of(data.budget_usd), f" budget {format_usd(data.budget_usd)} "
             starts = [x - cell_len(name), x + 1]
             if x <= layout.left:
                 name, starts = f"◂{name[1:]}", [layout.left + 1]
@@ -185,87 +207,60 @@ class _Painter:
         """What costs nothing stands at the vertical axis, by name."""
         layout = self.layout
         for name, days in self.data.on_axis:
-            y, text = layout.y_of(days), f"◂{shorten(name, self.name_width)}"
-            place = (layout.left + 1, y)
-            if layout.top <= y < layout.bottom and self.is_free(place, cell_len(text), _MARKS):
+            text, place = f"◂{shorten(name, self.name_width)}", (layout.left + 1, layout.y_of(days))
+            if self.is_free(place, cell_len(text), _MARKS):
                 self.canvas.write(*place, text, Ink("label", bold=True))
 
-    # Points
-
-    def is_dim(self, index: int) -> bool:
-        return self.data.is_out(index, *self.limits)
+    # Points and their names
 
     def glyph(self, index: int) -> str:
         mark = self.marks[self.data.series[index]]
         return mark.hollow if self.data.has(index, PointFlag.PREDICTED) else mark.filled
 
     def ink(self, role: str, index: int) -> Ink:
-        return Ink(
-            role,
-            colour=self.marks[self.data.series[index]].colour,
-            bold=self.data.has(index, PointFlag.FRONT),
-            dim=self.is_dim(index),
-        )
+        colour, dim = self.marks[self.data.series[index]].colour, self.data.is_out(index)
+        return Ink(role, colour, bold=self.data.has(index, PointFlag.FRONT), dim=dim)
 
     def points(self) -> None:
-        dot = Ink("dot")
-        for cell, index in self.layout.winners.items():
-            if index != self.selected:
-                self.canvas.put(*cell, "·", dot)
-        for index in reversed(self.layout.named):  # over whatever shares its place
+        for cell in self.layout.winners:
+            self.canvas.put(*cell, "·", Ink("dot"))
+        for index in reversed(self.names):  # over whatever shares its place
             self.canvas.put(*self.at(index), self.glyph(index), self.ink("point", index))
-        if self.selected is not None:
-            ink = self.ink("point", self.selected)
-            self.canvas.put(*self.at(self.selected), self.glyph(self.selected), ink)
 
-    def names(self) -> dict[int, str]:
-        """The name of each labelled and of the selected point, the most important first; no two
-        look the same."""
-        chosen = () if self.selected is None else (self.selected,)
-        labels = self.data.labels(dict.fromkeys((*self.layout.named, *chosen)), *self.limits)
-        return dict(zip(labels, cut_words([*labels.values()], self.name_width), strict=True))
+    def write_name(self, index: int, text: str, ink: Ink, *, must: bool) -> None:
+        """A name where it is read with its point and covers nothing that counts; one that ``must``
+        be there may be further away, and is left out where the picture has no room at all."""
+        width, own = cell_len(text), self.at(index)
+        for place, barred, clear, nearest in self.places(own, width, must=must):
+            near = not nearest or self.is_nearest(own, place, width)
+            if near and self.is_free(place, width, barred, clear=clear, but=own):
+                self.canvas.write(*place, text, ink)
+                return
 
-    def labels(self, names: dict[int, str]) -> None:
-        """Names beside the points, where they cover nothing; that of first place in any case."""
-        for index, text in names.items():
-            must = self.data.has(index, PointFlag.FIRST)
-            place = self.place_for(index, cell_len(text), must=must)
-            if place is not None:
-                self.canvas.write(*place, text, self.ink("label", index))
-
-    def place_for(self, index: int, width: int, *, must: bool) -> Cell | None:
-        """Where a name of a width in cells is read with its point and covers nothing that counts:
-        in the point's own row if possible. One that ``must`` be there may stand further away."""
-        layout, (x, y) = self.layout, self.at(index)
+    def places(
+        self, own: Cell, width: int, *, must: bool
+    ) -> Iterator[tuple[Cell, frozenset[str], int, bool]]:
+        """Where a name may begin, the best place first: in its point's own row, above or below,
+        anywhere. With each what it may not cover, how many cells it keeps away from that, and
+        whether its own point must be the nearest."""
+        layout, (x, y) = self.layout, own
         beside = [(x + 2, y), (x - 1 - width, y)]
-        below = [
-            (start, y + rows) for rows in (-1, 1) for start in (x + 1, x - width, x - width // 2)
-        ]
-        for places in (beside, below):
-            for barred in (_BUSY, _BARRED):
-                for place in places:
-                    near = self.is_nearest(index, place, width)
-                    if near and self.is_free(place, width, barred, clear=1, but=(x, y)):
-                        return place
-        if not must:
-            return None
-        anywhere = sorted(
-            (
-                (start, row)
-                for row in range(layout.top, layout.bottom)
-                for start in range(layout.left + 1, layout.right - width + 1)
-                if row != y or not start <= x < start + width
-            ),
-            key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
-        )
-        for nearest, clear in ((True, 1), (False, 3), (False, 0)):
-            for place in anywhere:
-                near = not nearest or self.is_nearest(index, place, width)
-                if near and self.is_free(place, width, _NAMES, clear=clear, but=(x, y)):
-                    return place
-        return None
+        starts = (x + 1, x - width, x - width // 2)
+        for group in (beside, [(start, y + row) for row in (-1, 1) for start in starts]):
+            for barred, place in product((_BUSY, _BARRED), group):
+                yield place, barred, 1, True
+        if must:
+            columns = range(layout.left + 1, layout.right - width + 1)
+            anywhere = sorted(
+                (place for place in product(columns, range(layout.top, layout.bottom))),
+                key=lambda at: (abs(at[0] + width / 2 - x) / 2 + 2 * abs(at[1] - y), at),
+            )
+            for clear, nearest in ((1, True), (3, False), (0, False)):
+                for place in anywhere:
+                    if place[1] != y or not place[0] <= x < place[0] + width:
+                        yield place, _NAMES, clear, nearest
 
-    def is_nearest(self, index: int, place: Cell, width: int) -> bool:
+    def is_nearest(self, own: Cell, place: Cell, width: int) -> bool:
         """Whether a name here is read with its own point: in its row nearer than any other that has
         a name; above or below it nearer too, and with no other one close by in the name's row."""
         start, row = place
@@ -273,16 +268,10 @@ class _Painter:
         def away(cell: Cell) -> int:
             return max(start - cell[0], cell[0] - start - width + 1, 0) + 2 * abs(row - cell[1])
 
-        own = self.at(index)
-        others = [cell for cell in self.markers if cell != own]
+        others = self.markers - {own}
         if own[1] == row:
             return all(away(cell) > away(own) for cell in others if cell[1] == row)
         return all(away(cell) > (ROW_APART if cell[1] == row else away(own)) for cell in others)
-
-    @cached_property
-    def markers(self) -> set[Cell]:
-        """The cells of the points that have a name."""
-        return {self.at(i) for i in (*self.layout.named, self.selected) if i is not None}
 
     def is_free(
         self,
@@ -302,43 +291,3 @@ class _Painter:
             return False
         cells = ((column, row) for column in range(start - clear, start + width + clear))
         return not any(self.canvas.role(*cell) in barred for cell in cells if cell != but)
-
-    def selection(self, index: int, name: str) -> None:
-        """The selected point in reverse, with its values on both axes; other labels give way."""
-        canvas, layout, data = self.canvas, self.layout, self.data
-        x, y = self.at(index)
-        ink = self.ink("label", index)._replace(reverse=True, bold=True, dim=False)
-        value = Ink("value", reverse=True)
-        forms = [data.time(data.y_times[index], digits) for digits in (3, 2, 1)]
-        days = next((form for form in forms if len(form) <= layout.left), forms[-1])
-        canvas.write(0, y, days.rjust(layout.left), value)
-        usd, row = format_usd(data.x_usd[index]), layout.axis_row + 1
-        start = max(layout.left, min(x - len(usd) // 2, layout.width - len(usd)))
-        self.clear_values(start - 1, start + len(usd) + 1, row)
-        canvas.write(start, row, usd, value)
-        for text in (f" {name} ", name, shorten(name, NAME_WIDTH // 2)):
-            place = self.place_for(index, cell_len(text), must=False)
-            if place is not None:
-                break
-        else:
-            place = self.place_for(index, cell_len(text), must=True)
-        if place is not None:  # else the line below the picture has the name
-            canvas.write(*place, text, ink)
-        canvas.put(x, y, self.glyph(index), ink)
-
-    def clear_values(self, start: int, stop: int, row: int) -> None:
-        """Remove the values of the horizontal axis that reach into these cells, whole."""
-        canvas = self.canvas
-        while canvas.role(start, row) == canvas.role(start - 1, row) == "value":
-            start -= 1
-        while canvas.role(stop - 1, row) == canvas.role(stop, row) == "value":
-            stop += 1
-        canvas.horizontal(start, stop, row, " ", BLANK)
-
-    def legend(self) -> None:
-        """Right-aligned above the points, beside the vertical axis's title."""
-        layout, canvas = self.layout, self.canvas
-        canvas.write(0, 0, layout.y_title, Ink("title"))
-        for row, texts in enumerate(layout.legend):
-            text = "  ".join(texts)
-            canvas.write(layout.width - cell_len(text), row, text, Ink("legend"))

@@ -14,18 +14,9 @@ from textual.widget import Widget
 
 from advisor.tui.widgets.plot.canvas import Canvas, Ink
 from advisor.tui.widgets.plot.data import PlotData
-from advisor.tui.widgets.plot.layout import (
-    MIN_HEIGHT,
-    MIN_WIDTH,
-    Direction,
-    Layout,
-    Limits,
-    lay_out,
-    view_of,
-)
-from advisor.tui.widgets.plot.painter import Scene, paint
-from advisor.tui.widgets.plot.scale import drawable
-from advisor.tui.widgets.plot.style import CSS, PARTS, ThemedInks, series_marks
+from advisor.tui.widgets.plot.layout import MIN_HEIGHT, MIN_WIDTH, Direction, Layout, lay_out
+from advisor.tui.widgets.plot.painter import paint
+from advisor.tui.widgets.plot.style import CSS, PARTS, ThemedInks
 from advisor.tui.widgets.safe_text import fit
 
 HELP = """
@@ -42,8 +33,8 @@ times.
 - The heavy lines are the budget and the time limit; what lies beyond them is dim.
 
 An arrow key goes to the nearest point in that direction, `Home` and `End` to the cheapest and the
-dearest. `Enter` opens the selected one. `Z` shows only what fits, and everything again; `z` fills
-the screen. Click a point to select it; click again where several share one place.
+dearest. `Enter` opens the selected one, `z` fills the screen. Click a point to select it, and again
+where several share one place.
 """
 _KEYS = (
     ("left", "move('left')", "Cheaper", "Select the nearest point to the left"),
@@ -52,7 +43,6 @@ _KEYS = (
     ("down", "move('down')", "Faster", "Select the nearest point below"),
     ("home", "first", "Cheapest", "Select the cheapest point"),
     ("end", "last", "Dearest", "Select the dearest point"),
-    ("Z", "toggle_fitting", "What fits", "Only what keeps the budget and the limit, or all"),
     ("enter,space", "open", "Open", "Open the full record of the selected point"),
 )
 
@@ -61,9 +51,6 @@ class CostTimePlot(Widget, can_focus=True):
     """Cost against training time on logarithmic axes, one glyph and colour a GPU type."""
 
     HELP = HELP
-    FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (
-        ("Z", "what fits", "focused.toggle_fitting"),
-    )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(keys, action, label, show=False, id=f"plot-{action}", tooltip=tip)
         for keys, action, label, tip in _KEYS
@@ -72,14 +59,9 @@ class CostTimePlot(Widget, can_focus=True):
     DEFAULT_CSS = CSS
 
     data: reactive[PlotData] = reactive(PlotData(), init=False)
-    budget_usd: reactive[float | None] = reactive(None, init=False)
-    """Where to draw the budget, in the units of ``data.x_usd``; None draws none."""
-    max_time: reactive[float | None] = reactive(None, init=False)
     selected: reactive[int | None] = reactive(None, init=False)
     """The selected point; setting it posts no message, only the user's own doing does."""
     empty_message: reactive[str] = reactive("No points to draw.", init=False)
-    fitting: reactive[bool] = reactive(False, init=False)
-    """Whether only what is ranked is looked at."""
 
     @dataclass
     class PointSelected(Message):
@@ -110,16 +92,7 @@ class CostTimePlot(Widget, can_focus=True):
             self.set_reactive(CostTimePlot.selected, None)
 
     def validate_selected(self, selected: int | None) -> int | None:
-        """None where there is no such point."""
         return selected if selected is not None and 0 <= selected < len(self.data) else None
-
-    def validate_budget_usd(self, budget_usd: float | None) -> float | None:
-        """None where a logarithmic axis has no place for it."""
-        return drawable(budget_usd)
-
-    def validate_max_time(self, max_time: float | None) -> float | None:
-        """None where a logarithmic axis has no place for it."""
-        return drawable(max_time)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
@@ -131,15 +104,11 @@ class CostTimePlot(Widget, can_focus=True):
     @property
     def arranged(self) -> Layout | None:
         """Where everything stands now, or None where there is no room or no point."""
-        state = (self.data, self.size, self._limits, self.selected, self.fitting)
+        state = (self.data, self.size, self.selected)
         if state != self._layout_of:
             fits = self.size.width >= MIN_WIDTH and self.size.height >= MIN_HEIGHT
-            self._layout = None
-            if len(self.data) and fits:
-                view = view_of(
-                    self.data, self._limits, selected=self.selected, fitting=self.fitting
-                )
-                self._layout = lay_out(self.data, view, self.size)
+            fits = fits and len(self.data) > 0
+            self._layout = lay_out(self.data, self.size, self.selected) if fits else None
             self._layout_of = state
         return self._layout
 
@@ -156,18 +125,13 @@ class CostTimePlot(Widget, can_focus=True):
     def _draw(self) -> Canvas:
         layout = self.arranged
         if layout is not None:
-            marks = series_marks(self.data.series_slots)
-            return paint(Scene(self.data, layout, marks, self._limits, self.selected))
+            return paint(self.data, layout, self.selected)
         width, height = self.size
         text = f"The picture needs {MIN_WIDTH}×{MIN_HEIGHT} cells."
         text = fit(text if len(self.data) else self.empty_message, width)
         canvas = Canvas(width, height)
         canvas.write((width - len(text)) // 2, (height - 1) // 2, text, Ink("message"))
         return canvas
-
-    @property
-    def _limits(self) -> Limits:
-        return Limits(self.budget_usd, self.max_time)
 
     # Keys and mouse
 
@@ -177,7 +141,6 @@ class CostTimePlot(Widget, can_focus=True):
             self.post_message(self.PointSelected(index))
 
     def action_move(self, direction: Direction) -> None:
-        """Select the nearest point in that direction."""
         layout = self.arranged
         if layout is None:
             return
@@ -189,12 +152,10 @@ class CostTimePlot(Widget, can_focus=True):
             self._select(found)
 
     def action_first(self) -> None:
-        """Select the cheapest point, the fastest of equals."""
         if len(self.data):
             self._select(min(range(len(self.data)), key=self._cost_then_time))
 
     def action_last(self) -> None:
-        """Select the dearest point, the slowest of equals."""
         if len(self.data):
             self._select(max(range(len(self.data)), key=self._cost_then_time))
 
@@ -202,13 +163,8 @@ class CostTimePlot(Widget, can_focus=True):
         return self.data.x_usd[index], self.data.y_times[index]
 
     def action_open(self) -> None:
-        """Ask the application for everything about the selected point."""
         if self.selected is not None:
             self.post_message(self.PointOpened(self.selected))
-
-    def action_toggle_fitting(self) -> None:
-        """Look at what is ranked alone; the same again at everything that is named."""
-        self.fitting = not self.fitting
 
     def on_click(self, event: events.Click) -> None:
         """Select the point under the mouse; again on the same place, the next one there."""

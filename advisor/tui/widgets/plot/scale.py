@@ -38,7 +38,6 @@ class LogScale(NamedTuple):
         return math.floor(self.position(value) * cells)
 
     def covers(self, at_log: float) -> bool:
-        """Whether this is in view."""
         return self.low_log <= at_log <= self.high_log
 
 

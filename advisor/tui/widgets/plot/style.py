@@ -112,7 +112,6 @@ class ThemedInks:
         self._styles: dict[Ink, Style] = {}
 
     def forget(self) -> None:
-        """The theme is another one."""
         self._styles = {}
 
     def strip(self, runs: Iterable[tuple[str, Ink]], width: int) -> Strip:
