@@ -48,7 +48,6 @@ HOST_FACTS = frozenset(Host.__dataclass_fields__) - {
     *("host_id", "name", "kind", "max_gpus", "gpu_id", "parts", "spec_source", "note", "origin")
 }
 """What a document may state of a machine."""
-QUOTE_COLUMNS = tuple(name for name in Quote._fields if name not in Quote._field_defaults)
 RENTAL_COLUMNS = tuple(name for name in Rental._fields if name not in ("leaves_out", "origin"))
 
 

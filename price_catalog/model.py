@@ -191,9 +191,9 @@ class Quote(NamedTuple):
     quoted_on: date
     """The earliest day that the price can be of, where its own day is not known."""
     source_id: str
-    url: str | None
-    note: str | None
-    price_set: str | None
+    url: str | None = None
+    note: str | None = None
+    price_set: str | None = None
     """``paper`` for the figures that the paper's section 4.1 computes with; else None."""
     currency: str = "USD"
     """The currency of the quote itself, as ISO 4217 has it; ``price_usd`` is converted from it."""
@@ -241,8 +241,8 @@ class Rental(NamedTuple):
     region: str | None
     priced_on: date
     source_id: str
-    url: str | None
-    note: str | None
+    url: str | None = None
+    note: str | None = None
     outlier: bool = False
     """Far from what others ask for the same GPU; kept, marked, and not counted with."""
     leaves_out: str | None = None

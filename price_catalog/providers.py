@@ -19,15 +19,11 @@ if TYPE_CHECKING:
 
 _AGGREGATORS = {"compute-screener": "", "gpu-pricing-tracker": "https://getdeploying.com/"}
 """Sources that show prices of others, with what the address of such a row begins with."""
-_COMPANY = frozenset(
-    {"ag", "bv", "co", "corp", "corporation", "gmbh", "inc", "limited", "llc", "ltd", "sa", "sas"}
-)
-"""What ends the name of a company and tells no two providers apart."""
-_SERVICE = frozenset(
+_ENDINGS = frozenset(
     {
+        *("ag", "bv", "co", "corp", "corporation", "gmbh", "inc", "limited", "llc", "ltd", "sa"),
         *("ai", "cloud", "clouds", "com", "compute", "computing", "gpu", "gpus", "infrastructure"),
-        *("io", "labs", "marketplace", "net", "network", "platform"),
-        "services",
+        *("io", "labs", "marketplace", "net", "network", "platform", "sas", "services"),
     }
 )
 """What is often put behind the name of a provider: left out where a known name remains."""
@@ -59,17 +55,15 @@ def _known() -> dict[str, _Provider]:
 def provider_name(spelling: str) -> str:
     """The one name of a provider, however it is spelled: ``Lambda Labs, Inc.`` is ``lambda``.
 
-    Case, what stands between words and the company's form tell nothing; ``Cloud`` and the like do
-    only where no known name remains without them.
+    Case and what stands between words tell nothing; ``Inc.``, ``Cloud`` and the like do only where
+    no known name remains without them.
     """
     words = re.findall(r"[^\W_]+", spelling.casefold())
-    while len(words) > 1 and words[-1] in _COMPANY:
-        words.pop()
     for count in range(len(words), 0, -1):
         known = _known().get("".join(words[:count]))
         if known is not None:
             return known.name
-        if words[count - 1] not in _SERVICE:
+        if words[count - 1] not in _ENDINGS:
             break
     return "-".join(words) or spelling
 

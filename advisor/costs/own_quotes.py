@@ -292,7 +292,6 @@ def make_quote(
         price_usd=usd,
         quoted_on=day,
         source_id=OWN_SOURCE,
-        price_set=None,
         currency=currency,
         price_quoted=None if currency == "USD" else price,
         origin="local",

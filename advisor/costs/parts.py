@@ -63,9 +63,6 @@ def _line(part: Part, book: PriceBook, as_of: date) -> Quote:
         vendor="",
         quoted_on=part.priced_on,
         source_id=part.source_id,
-        url=None,
-        note=None,
-        price_set=None,
     )
     asked = book.get(("part", part.detail), listed)
     return max(listed, asked, key=lambda line: (quote_quality(line, as_of), line.quoted_on))
@@ -92,7 +89,6 @@ def _sum(host: Host, lines: Sequence[Quote], quotes: Sequence[Quote]) -> Quote:
         url=next((quote.url for quote in quotes if quote.url), None) if checkable else None,
         file=next((quote.file for quote in quotes if quote.file), None) if checkable else None,
         note=f"Added up: {words}{others}.",
-        price_set=None,
         valid_until=min((q.valid_until for q in quotes if q.valid_until), default=None),
         origin="local" if own else "shipped",
     )

@@ -60,11 +60,6 @@ def kind_class(kind: QuoteKind) -> int:
     return _KINDS.get(kind, (0, 0))[0]
 
 
-def kind_order(kind: QuoteKind) -> int:
-    """Which kind comes first of one class and day; larger is first."""
-    return _KINDS.get(kind, (0, 0))[1]
-
-
 RULE_WORDS = (
     "A quote under a year old and not expired comes before an older one; of these your own before "
     "others'; then what sellers ask (education, reseller quote, parts list, street, list), "
@@ -101,16 +96,14 @@ class PriceBook(Mapping[tuple[str, str], Quote]):
     parts_used: frozenset[str] = frozenset()
     """The ids of the quotes for parts by which a machine is priced."""
 
-    def is_offered(self, quote: Quote) -> bool:
-        """Whether somebody sells at this price: it is fresh, and no others tell of it."""
-        return self.as_of is None or (
-            is_fresh(quote.quoted_on, quote.valid_until, self.as_of)
-            and kind_class(quote.kind) >= _OFFERED_FROM
-        )
-
     def is_sold(self, quote: Quote) -> bool:
         """Whether who asks this price sells the item, and does not only tell of it."""
         return self.as_of is None or kind_class(quote.kind) >= _OFFERED_FROM
+
+    def is_offered(self, quote: Quote) -> bool:
+        """Whether somebody sells at this price: it is fresh, and no others tell of it."""
+        as_of = self.as_of or quote.quoted_on
+        return self.is_sold(quote) and is_fresh(quote.quoted_on, quote.valid_until, as_of)
 
     def is_old(self, quote: Quote) -> bool:
         """Whether a shipped price is of a year ago or older; a user's own is the user's affair."""
@@ -207,8 +200,8 @@ def _newest(equals: list[Quote]) -> Quote:
             sellers[quote.vendor.casefold()].append(quote)
     asked = []
     for quotes in sellers.values():
-        best = max((quote.quoted_on, kind_order(quote.kind)) for quote in quotes)
-        asked.append(_middle(q for q in quotes if (q.quoted_on, kind_order(q.kind)) == best))
+        best = max((quote.quoted_on, _KINDS[quote.kind][1]) for quote in quotes)
+        asked.append(_middle(q for q in quotes if (q.quoted_on, _KINDS[q.kind][1]) == best))
     return _middle(asked)
 
 
@@ -329,8 +322,5 @@ def owned_quote(host: Host, today: date) -> Quote:
         vendor="already yours",
         quoted_on=today,
         source_id=OWN_SOURCE,
-        url=None,
-        note=None,
-        price_set=None,
         origin="local",
     )

@@ -35,8 +35,6 @@ class RentOffer(NamedTuple):
     times: int
     """How many of the instance make up the GPUs: 1, or, where no provider rents this many in one
     machine, this many machines of one GPU."""
-    is_odd: bool = False
-    """Whether it is a spot price, which may end at any time, and yet dearer than on demand."""
 
     @property
     def middle(self) -> Rental:
@@ -132,11 +130,7 @@ def rent_offers(
         if not same:
             continue
         same.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
-        offer = RentOffer(kind, tuple(same), times)
-        if kind == "spot" and found:  # on demand comes first
-            odd = found[0].price_per_hour_usd < offer.price_per_hour_usd
-            offer = offer._replace(is_odd=odd)
-        found.append(offer)
+        found.append(RentOffer(kind, tuple(same), times))
     return tuple(found)
 
 

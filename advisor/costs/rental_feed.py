@@ -235,8 +235,6 @@ def _rental(provider: str, row: Mapping[str, str], names: CloudNames, today: dat
         region=location or None,
         priced_on=today,
         source_id=SOURCE.source_id,
-        url=None,
-        note=None,
         origin="local",
     )
 

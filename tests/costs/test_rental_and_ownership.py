@@ -199,13 +199,6 @@ def test_the_rate_that_one_gets_of_a_provider() -> None:
     assert (found.providers, found.low_usd, found.high_usd) == (4, Decimal("3.99"), 7)
 
 
-def test_a_spot_rate_above_on_demand_is_odd() -> None:
-    rows = [rental("5"), rental("6", kind="spot"), rental("9", kind="reserved")]
-    assert [offer.is_odd for offer in rent_offers(rows, "a100", 8, today=DAY)] == [0, 1, 0]
-    rows[1] = rental("4", kind="spot")
-    assert not any(offer.is_odd for offer in rent_offers(rows, "a100", 8, today=DAY))
-
-
 def test_a_stranger_s_machine_is_no_offer_whatever_a_feed_called_it(own_store: Path) -> None:
     before = {r.rental_id for r in look(Store(own_store)).rentals()}
     rows = [

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from price_catalog.load import QUOTE_COLUMNS, Catalog, load_catalog
+from price_catalog.load import Catalog, load_catalog
 from price_catalog.model import Gpu, Quote
 
 Break = Callable[[str, str, str], str]
+QUOTE_COLUMNS = Quote._fields[:11]
 
 
 def gpu(catalog: Catalog, name: str) -> Gpu:

@@ -26,7 +26,6 @@ from advisor.tables.text_table import to_table
 from bench_runner.typed_numbers import percent
 from price_catalog.providers import written_provider
 
-ODD_SPOT = "dearer than on demand, which is odd: ask again"
 OLD_RENT_DAYS = 120
 """From which age on a rental price is worth asking for again: rents fall within months."""
 _FLAGS = {
@@ -180,7 +179,6 @@ def offer_words(offer: RentOffer) -> str:
     one = "" if offer.times == 1 else " of one GPU"
     asked = f"{written_provider(whose.provider)}, {whose.priced_on}"
     asked += f"; {whose.leaves_out} are billed on top" if whose.leaves_out else ""
-    asked += f"; {ODD_SPOT}" if offer.is_odd else ""
     if offer.providers == 1:
         return f"{offer.kind}: {hourly}, the only offer{one}: {asked}"
     low, high = (usd_and_cents(end / offer.times) for end in (offer.low_usd, offer.high_usd))
@@ -309,7 +307,6 @@ def rent_doubts(costs: BuildCosts, number: Decimal | None) -> list[Doubt]:
         words.append(f"{offer.middle.leaves_out} are billed on top")
     if words:
         words = [f"{', '.join(words)} ({written_provider(offer.middle.provider)})"]
-    words += [f"spot is {ODD_SPOT}" for even in costs.evens if even.offer.is_odd]
     if (count := offer.times) > 1:
         words.append(f"no offer is known of {count} in one machine: {count} times the price of one")
     if words:
