@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +49,37 @@ def target_of_config(path: Path, ask: Ask) -> Target:
     """The model that a config.json describes, trained as ``ask`` says; ValueError of one line."""
     path = Path(path)
     content = {key: _plain_number(value) for key, value in _read_config(path).items()}
-    file = _ConfigFile(path.name, content)
-    kind = _kind_of(file)
-    counted = {word for words in kind.keys.values() for word in words}
-    counted |= {*kind.idle, *(refusal.key.partition(".")[0] for refusal in kind.refuses)}
-    follows = counted | implied(file.content)
-    gated = bool(kind.defaults.get("gated"))
-    if found := uncounted(file.content, follows, family=kind.family, gated=gated):
-        raise file.error(*found)
-    strange = unknown_keys(file.content, counted | set(kind.longest), family=kind.family)
-    architecture = _architecture(file, kind)
-    longest = file.whole(kind.longest, _LONGEST, kind.usual_length) if kind.longest else None
+    try:
+        kind = _kind_of(content)
+        counted = {word for words in kind.keys.values() for word in words}
+        counted |= {*kind.idle, *(refusal.key.partition(".")[0] for refusal in kind.refuses)}
+        follows = counted | implied(content)
+        gated = bool(kind.defaults.get("gated"))
+        if found := uncounted(content, follows, family=kind.family, gated=gated):
+            raise RefusedKeyError(*found)
+        strange = unknown_keys(content, counted | set(kind.longest), family=kind.family)
+        missing, null = _missing(content, kind)
+        if missing:
+            others = ", ".join(missing[1:])
+            also = f", and so {'is' if len(missing) == 2 else 'are'} {others}" if others else ""
+            raise RefusedKeyError(missing[0], f"is missing{also}; write what the model has")
+        if null is not None:
+            raise RefusedKeyError(null, "is missing (null); write what the model has")
+        longest = _longest(content, kind)
+    except RefusedKeyError as error:
+        raise ValueError(f"{path.name}, key '{error.args[0]}': {error.args[1]}") from None
+    where = f"{path.name}, key"
+    labels = content.get("id2label")
+    more = {"num_labels": len(labels)} if isinstance(labels, dict) and labels else {}
+    architecture = read_architecture(kind, content | more, where=where)
     if isinstance(architecture, Transformer) and longest is not None:
         longest = architecture.longest or longest - (architecture.padding_token + 1)
+    layers = getattr(architecture, "num_hidden_layers", 0)
     model = untrained(
         # Its folder, where the file is called config.json like all others and a folder was named.
         name=path.parent.name or path.name if path.name == "config.json" else path.stem,
         kind=kind,
-        arguments=_arguments(file, architecture),
+        arguments=_arguments(architecture) | timed_arguments(kind, content, layers, where=where),
     )
     stored = content.get("dtype") or content.get("torch_dtype")
     target = train(
@@ -76,7 +89,7 @@ def target_of_config(path: Path, ask: Ask) -> Target:
         longest=longest,
         # How a model of images was stored does not say how it was trained.
         precision=None if kind.family in IMAGE_FAMILIES else _STORED.get(str(stored)),
-        said=lambda length: [*_said(file, architecture, length), *_passed_over(strange)],
+        said=lambda length: [*_said(content, architecture, length), *_passed_over(strange)],
     )
     recipe = target.recipe
     if recipe is None or not getattr(architecture, "num_experts", 0):
@@ -87,35 +100,41 @@ def target_of_config(path: Path, ask: Ask) -> Target:
     return replace(target, assumptions=(words, *target.assumptions))
 
 
+class RefusedKeyError(Exception):
+    """A key of the file, and what is wrong with it."""
+
+
 TIME_IT = "time your own training: advisor bench --name my-run -- COMMAND"
 """What answers of a model that is not counted."""
 
 
-def _kind_of(file: _ConfigFile) -> ModelType:
-    """The row of the file's model type; ValueError where the model is not one that is counted."""
-    content, name = file.content, file.content.get("model_type")
+def _kind_of(content: Mapping[str, Any]) -> ModelType:
+    """The row of the file's model type. Raises RefusedKeyError where it is none that is counted,
+    and ValueError for what is no model's file."""
+    name = content.get("model_type")
     if adapter(content):
         raise ValueError(
-            f"{file.name} describes an adapter (LoRA and its kin); give the config.json of its "
-            "model, with --train lora --rank R --data 50M"
+            "the file describes an adapter (LoRA and its kin); give the config.json of its model, "
+            "with --train lora --rank R --data 50M"
         )
     if (timm := _name_of_timm(content)) is not None:
-        raise ValueError(f"{file.name} is timm's of {timm}; write the timm name {timm} instead")
+        raise ValueError(f"the file is timm's of {timm}; write the timm name {timm} instead")
     for key in ("_diffusers_version", "_class_name"):
         if key in content:
-            raise file.error(key, f"models of diffusion are not counted; {TIME_IT}")
+            raise RefusedKeyError(key, f"models of diffusion are not counted; {TIME_IT}")
     if not isinstance(name, str) or not name:
         such_as = "mamba" if "ssm_cfg" in content else "llama"
         lack = "is missing" if name is None else f"is {shown(repr(name))[1:-1]}"
-        raise file.error("model_type", f"{lack}; write the architecture's name, as {such_as}")
+        words = f"{lack}; write the architecture's name, as {such_as}"
+        raise RefusedKeyError("model_type", words)
     kind = model_types().get(name)
     if kind is None:
         key, why = uncounted_kind(name, content)
-        raise file.error(key, why if "did you mean" in why else f"{why}; or {TIME_IT}")
+        raise RefusedKeyError(key, why if "did you mean" in why else f"{why}; or {TIME_IT}")
     for key in CODE_KEYS:
         code = content.get(key)
         if code and not (key == "auto_map" and _is_namesake(code, name)):
-            raise file.error(
+            raise RefusedKeyError(
                 key,
                 "names code to run, which is never done here; remove the key if the model is a "
                 "plain one of its model_type",
@@ -124,43 +143,43 @@ def _kind_of(file: _ConfigFile) -> ModelType:
         if refusal.refuses(content):
             # What asks for a plain decoder in its place answers of another model.
             also = f"; or {TIME_IT}" if "--parameters" in refusal.words else ""
-            raise file.error(refusal.key.partition(".")[0], f"{refusal.words}{also}")
+            raise RefusedKeyError(refusal.key.partition(".")[0], f"{refusal.words}{also}")
     return kind
 
 
-def _architecture(file: _ConfigFile, kind: ModelType) -> Architecture:
-    """The architecture, with the library's own defaults for what the file leaves out."""
-    content, labels = file.content, file.content.get("id2label")
-    if isinstance(labels, dict) and labels:
-        content = {**content, "num_labels": len(labels)}
-    missing = [
-        key
-        for field, keys in kind.keys.items()
-        if (key := keys[0]) in kind.required and file.first(keys) is None
-    ]
-    if missing:
-        others = ", ".join(missing[1:])
-        also = f", and so {'is' if len(missing) == 2 else 'are'} {others}" if others else ""
-        raise file.error(missing[0], f"is missing{also}; write what the model has")
-    for field in _SIZES:
-        if kind.defaults.get(field) and file.first(kind.keys.get(field, ())) is None:
-            for key in kind.keys.get(field, ()):
-                if key in content:
-                    raise file.error(key, "is missing (null); write what the model has")
-    return read_architecture(kind, content, where=f"{file.name}, key")
+def _first(content: Mapping[str, Any], keys: Iterable[str]) -> str | None:
+    """Which of the spellings the file has."""
+    return next((key for key in keys if content.get(key) is not None), None)
 
 
-def _arguments(file: _ConfigFile, architecture: Architecture) -> dict[str, Any]:
+def _missing(content: Mapping[str, Any], kind: ModelType) -> tuple[list[str], str | None]:
+    """Keys that must be there and are not, and a size of null."""
+    lacking = {field: keys for field, keys in kind.keys.items() if _first(content, keys) is None}
+    sizes = (lacking.get(field, ()) for field in _SIZES if kind.defaults.get(field))
+    null = next((key for keys in sizes for key in keys if key in content), None)
+    return [keys[0] for keys in lacking.values() if keys[0] in kind.required], null
+
+
+def _longest(content: Mapping[str, Any], kind: ModelType) -> int | None:
+    """Tokens or pixels that the file names as the most; None where a file cannot say it."""
+    if not kind.longest:
+        return None
+    if (key := _first(content, kind.longest)) is None:
+        return kind.usual_length
+    try:
+        return whole(content[key], _LONGEST)
+    except ValueError as problem:
+        raise RefusedKeyError(key, str(problem)) from None
+
+
+def _arguments(architecture: Architecture) -> dict[str, Any]:
     """What a recipe is told of the model: sizes, and what differs from the library's defaults."""
-    kind = architecture.kind
-    numbers = arguments_of(architecture)
-    kept = {
+    kind, numbers = architecture.kind, arguments_of(architecture)
+    return {
         keys[0]: numbers[keys[0]]
         for field, keys in kind.keys.items()
         if field in _ALWAYS_KEPT or getattr(architecture, field) != kind.defaults[field]
     }
-    layers = getattr(architecture, "num_hidden_layers", 0)
-    return kept | timed_arguments(kind, file.content, layers, where=f"{file.name}, key")
 
 
 def _name_of_timm(content: Mapping[str, Any]) -> str | None:
@@ -192,9 +211,9 @@ _OF_INPUTS = ("AutoTokenizer", "AutoProcessor", "AutoImageProcessor", "AutoFeatu
 """What prepares a model's inputs is no work of a step."""
 
 
-def _said(file: _ConfigFile, architecture: Architecture, length: int) -> list[str]:
+def _said(content: Mapping[str, Any], architecture: Architecture, length: int) -> list[str]:
     """What is assumed of a model that its counts do not show."""
-    content, kind, said = file.content, architecture.kind, []
+    kind, said = architecture.kind, []
     if (window := said_of_windows(content, length)) is not None:
         said.append(window)
     if isinstance(architecture, EncoderDecoder):
@@ -225,7 +244,9 @@ def _said(file: _ConfigFile, architecture: Architecture, length: int) -> list[st
     left_out = [
         f"{kind.keys[field][0]} {_written(kind.defaults[field])}"
         for field in _SIZES
-        if kind.defaults.get(field) and field in kind.keys and file.first(kind.keys[field]) is None
+        if kind.defaults.get(field)
+        and field in kind.keys
+        and _first(content, kind.keys[field]) is None
     ]
     if left_out:
         said.append(f"the library's own {', '.join(left_out)}, which the file leaves out")
@@ -279,31 +300,6 @@ def _said_of_outputs(content: Mapping[str, Any], kind: ModelType) -> list[str]:
         what = "a masked language model" if masked else "a language model"
         return [f"trained as {'a classifier' if images else what}, not as {shown(name)}", *said]
     return said
-
-
-@dataclass(frozen=True, slots=True)
-class _ConfigFile:
-    """A parsed config.json, which knows its own name."""
-
-    name: str
-    content: Mapping[str, Any]
-
-    def error(self, key: str, problem: str) -> ValueError:
-        return ValueError(f"{self.name}, key '{key}': {problem}")
-
-    def first(self, keys: Iterable[str]) -> str | None:
-        """Which of the spellings the file has."""
-        return next((key for key in keys if self.content.get(key) is not None), None)
-
-    def whole(self, keys: Iterable[str], most: int, default: int) -> int:
-        """A number above 0 under one of the spellings."""
-        key = self.first(keys)
-        if key is None:
-            return default
-        try:
-            return whole(self.content[key], most)
-        except ValueError as problem:
-            raise self.error(key, str(problem)) from None
 
 
 def _plain_number(value: Any) -> Any:
