@@ -93,7 +93,7 @@ class Predictions:
 
 def as_run_by(w: Workload, software: Software, wanted: Wanted) -> Workload:
     """The training as a program of this kind runs it: a plain one is taken to be compiled where
-    nobody says."""
+    that is not said."""
     if software == "ours":
         return w
     fused = w.fused_attention or w.fusible if wanted.fused is None else wanted.fused

@@ -298,7 +298,7 @@ def _assumed(
     if network is not None:
         lost = percent(float(many.slowdown[0]) - 1)
         said += [
-            f"{fabric_words(network)} between the machines, one port each, nobody else on it",
+            f"{fabric_words(network)} between the machines, one port each, without other traffic",
             f"{lost} longer than if the machines did not wait for each other",
         ]
     elif count > 8:

@@ -125,7 +125,7 @@ class EncoderDecoder(Architecture):
 def target_length(tokens: int) -> int:
     """Tokens that the decoder writes for ``tokens`` that the encoder reads: 114 for 512.
 
-    Of the uncorrupted text 15 % is masked in spans of 3 on average; a mark stands for each span on
+    Of the uncorrupted text 15 % is masked in spans of 3 on average; a mark replaces each span on
     both sides, an end on each (Raffel et al. 2020, section 3.1.4; T5's own arithmetic).
     """
 

@@ -32,7 +32,7 @@ class Vit(Architecture):
     positions: bool = True
     """Whether each token has a learnt position."""
     use_mask_token: bool = False
-    """Whether one stands for masked patches, which a classifier does not need."""
+    """Whether one is for masked patches, which a classifier does not need."""
     layer_scale_init_value: float = 0.0
     """Above 0: both branches of a layer are scaled."""
     relative_positions: bool = False

@@ -33,7 +33,7 @@ class ModelSource:
     config_class: str | None = None
     """A Hugging Face configuration class, e.g. ``GPTNeoXConfig``."""
     arguments: Mapping[str, Any]
-    """Arguments of that class; for a config.json, what stands in it; for timm, keywords."""
+    """Arguments of that class; for a config.json, its content; for timm, keywords."""
     hf_config_json: Path | None = None
     """Where the config.json lies, absolute or relative to the working directory."""
     timm: str | None = None

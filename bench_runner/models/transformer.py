@@ -227,7 +227,7 @@ class Transformer(Architecture):
 
     def contradiction(self) -> tuple[str, str] | None:
         heads, shared, hidden = self.num_attention_heads, self.num_key_value_heads, self.hidden_size
-        # A head whose size nobody says has its share of the width: what is left over has no head.
+        # A head whose size is not given has its share of the width: what is left over has no head.
         derived = not self.kv_lora_rank and self.head_dim == max(1, hidden // heads)
         derived &= not self.heads_round_down
         divide = self.heads_divide_width or derived or heads > hidden

@@ -8,7 +8,7 @@ A new GPU and somebody's new software have the widths of their kinds of effects,
 gave: two dozen GPUs, as many programs. Each of the two is left out in turn as well, group by group,
 and the widths of its kinds are stretched or drawn in together as the times left out make likely.
 Few groups say little: the stretch has the prior that the widths themselves have, around 1, so that
-it moves no further than so many groups can tell (empirical Bayes). To count how many times are
+it moves no further than that many groups can show (empirical Bayes). To count how many times are
 inside would say less still: a fifth of them may be of one GPU, and are inside or outside together.
 
 Of models there are ninety, and their widths are known; what is stretched for a new one is how far
@@ -159,7 +159,7 @@ def widening(
     reach: Collection[Reach],
 ) -> Floats:
     """Variance that distance from what was seen adds, as in every prediction that is shipped.
-    ``reach`` is where all that stands (`distance.reach_of`)."""
+    ``reach`` is where all that is (`distance.reach_of`)."""
     import numpy as np
 
     gpus = {gpu_type(o.chip) for o in seen}
@@ -197,7 +197,7 @@ def likely_stretch(
                 if key is not None and number == everywhere[key]:
                     mine = np.array([of[i] == key for i in rows])
                     unseen += width**2 * np.outer(mine, mine)
-        # In coordinates where the covariance is one and what is new stands on the diagonal.
+        # In coordinates where the covariance is one and what is new is on the diagonal.
         root = np.linalg.inv(np.linalg.cholesky(covariance))
         share, turn = np.linalg.eigh(root @ unseen @ root.T)
         variance = 1.0 + stretched[:, None] * np.clip(share, 0.0, 1.0 - 1e-9)

@@ -62,7 +62,7 @@ class Mean:
         host_gib = np.array([o.host_gib for o in observations])
         pools = [options_for(*_pool(o)) for o in observations]
         given = [() if o.option is None else (o.option,) for o in observations]
-        # First naive settings, then plain ones: what stands where the memory model says that
+        # First naive settings, then plain ones: what is used where the memory model says that
         # nothing fits, and it was measured.
         order = [NAIVE, *OPTIONS, *(option for options in (*pools, *given) for option in options)]
         self.options = [*dict.fromkeys(order)]

@@ -19,7 +19,7 @@ from bench_runner.records.measurement import SHARDINGS, Settings, one_of
 
 EVIDENCE_FOLDER = Path(__file__).parent / "evidence"
 MOST_ROUNDING = 0.03
-"""Half of the interval that a printed figure stands for, as a share of it: beyond it a row says
+"""Half of the interval that a printed figure covers, as a share of it: beyond it a row says
 too little."""
 LEAST_SHARE = 0.45
 """And how much slower: below it something other than training was the limit."""

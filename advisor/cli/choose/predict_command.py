@@ -187,7 +187,7 @@ def _answered(
     )
     answer = answer_with(wanted=wanted)
     if options.host_memory is None and answer.host_gib_needed is not None and not answer.fits:
-        # Nobody said how much there is: where a machine can have it, what it needs is assumed.
+        # It is not said how much there is: where a machine can have it, what it needs is assumed.
         best = answer_with(wanted=replace(wanted, host_gib=MOST_ASSUMED_GIB / each))
         if best.training_days is not None and best.host_gib_needed is not None:
             answer = answer_with(wanted=replace(wanted, host_gib=best.host_gib_needed))

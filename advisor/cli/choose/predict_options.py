@@ -96,7 +96,7 @@ def _yes(text: str | None, option: str) -> bool | None:
 
 
 def check_divides(micro: int | None, batch: int, count: int) -> None:
-    """Raises InputError where passes of so many samples do not make the batch: another batch is
+    """Raises InputError where passes of this size do not make the batch: another batch is
     another training."""
     if micro is None or micro * count > batch:
         return  # what is too large is refused where it is predicted

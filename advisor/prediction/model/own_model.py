@@ -1,4 +1,4 @@
-"""A user's own model as one JSON text: what the store keeps to predict it anew.
+"""A user's own model as one JSON text: what the store keeps to predict it again.
 
 The text has the keys of a recipe file (`bench_runner.recipes`) and is read by the same checks. It
 names no file, and nothing in it is imported or run.
@@ -167,7 +167,7 @@ def _check(own: OwnModel) -> None:
 
 
 def _given(table: dict[str, Any]) -> dict[str, Any]:
-    """Without what nobody said, as a recipe file leaves it out."""
+    """Without what was not said, as a recipe file leaves it out."""
     return {
         key: _given(value) if isinstance(value, dict) else value
         for key, value in table.items()

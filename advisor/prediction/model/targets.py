@@ -42,7 +42,7 @@ LARGEST = 10**15
 
 
 USUAL_BATCH = {True: 512, False: 1024}
-"""Sequences or images an optimiser step where nobody says: time hardly depends on it."""
+"""Sequences or images an optimiser step where none is given: time hardly depends on it."""
 TUNING_BATCH = 64
 
 
@@ -89,7 +89,7 @@ class Ask:
         return self.sequence_length or (self.tuning.length if self.tuning else None)
 
     def seen(self, *, text: bool) -> float | None:
-        """Tokens or images of the whole run; None where nobody says. ValueError for others than a
+        """Tokens or images of the whole run; None where none is given. ValueError for others than a
         training can have."""
         if self.tuning is None:
             return self.tokens if text else self.images
@@ -131,7 +131,7 @@ def train(
     assumptions: tuple[str, ...] = (),
     said: Callable[[int], list[str]] = lambda _: [],
 ) -> Target:
-    """A model trained as ``ask`` says. ``own``: its recipe says the rest; else what nobody says is
+    """A model trained as ``ask`` says. ``own``: its recipe says the rest; else what is not said is
     assumed, ``longest`` (tokens, or pixels a side) and ``precision`` are what its file says of
     them, and ``said`` further assumptions, which a sample's length decides. Raises ValueError of
     one line."""
@@ -239,7 +239,7 @@ the batch is typed in tokens, as papers state it."""
 
 
 def _refuse_a_batch_in_tokens(batch: int, length: int) -> None:
-    """ValueError where so many sequences can only be meant as tokens."""
+    """ValueError where a number of sequences can only be meant as tokens."""
     most = min(MOST_SEQUENCES, MOST_TOKENS_A_STEP // length)
     if batch <= most:
         return
@@ -268,7 +268,7 @@ def untrained(
     family: str | None = None,
     compiles: bool = True,
 ) -> Recipe:
-    """A model of a known class of which nobody says how it is trained. ``timm`` is the name by
+    """A model of a known class whose training is not described. ``timm`` is the name by
     which timm builds it; ``compiles`` whether torch is known to compile it."""
     source = ModelSource(config_class=kind.config_class, arguments=dict(arguments))
     classes = None if kind.family in TEXT_FAMILIES else arguments.get("num_labels", 2)
@@ -333,13 +333,13 @@ def _tagged(name: str) -> tuple[str, ...]:
 
 VOCABULARY = 50_304
 _USUAL: Mapping[str, str] = {"decoder": "gpt_neox", "encoder": "bert", "vit": "vit"}
-"""What stands in for a model of each family of which only the size is known."""
+"""The model type taken for each family of which only the size is known."""
 SIZED_FAMILIES = frozenset(_USUAL)
 """What may be named with a size in place of a model."""
 
 
 def target_of_size(name: str, family: str, parameters: float, ask: Ask) -> Target:
-    """A model of which only family and size are known: the usual shape of that size stands in."""
+    """A model of which only family and size are known: the usual shape of that size is taken."""
     if not 1e5 <= parameters <= 1e13:
         raise ValueError(
             f"{count_words(parameters)} parameters is no model that can be predicted; give 100K to "

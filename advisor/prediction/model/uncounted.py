@@ -227,7 +227,7 @@ def of_several(content: Mapping[str, Any]) -> tuple[str, str] | None:
     kind = content[first].get("model_type")
     how = "give the config.json of one of them"
     if kind in language_of() or kind in model_types():
-        how = f"to ask for that one alone, give what stands under {first} as a file"
+        how = f"to ask for that one alone, give what is under {first} as a file"
         if kind in language_of():
             how += f", and write {language_of()[kind]} as its model_type"
     return first, f"a model of several models is not counted; {how}"

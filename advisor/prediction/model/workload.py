@@ -75,7 +75,7 @@ class Workload:
     """What convolutions in groups of channels write, a sample."""
     copied_elements: float = 0.0
     """Those of `layer_elements` that are kept because an activation overwrites them: where a
-    compiler writes the kernel, it computes them anew."""
+    compiler writes the kernel, it computes them again."""
     dropped_elements: float
     """Hidden elements, a sample, of which some are dropped."""
     dropped_scores: float
@@ -256,7 +256,7 @@ def _unlike(architecture: Architecture) -> str:
 
 
 def sized(workload: Workload, parameters: float | None) -> Workload:
-    """The same shape with so many parameters, where only a size is known; None: as it is."""
+    """The same shape with this number of parameters, where only a size is known; None: as it is."""
     if parameters is None:
         return workload
     ratio = parameters / workload.parameters

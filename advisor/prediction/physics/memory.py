@@ -262,7 +262,7 @@ def update_bytes(option: Option, columns: Columns, static: Floats) -> Floats:
 
 
 def memory_gib(option: Option, columns: Columns, costs: MemoryCosts, kept: Floats) -> Floats:
-    """What a GPU is to hold, in GiB, where its pass keeps so many bytes."""
+    """What a GPU is to hold, in GiB, where its pass keeps ``kept`` bytes."""
     import numpy as np
 
     static = static_bytes(option, columns, costs)
