@@ -146,7 +146,7 @@ def plan_loaded(
     """Solve and explain; ``quick`` leaves out what would change the decision.
 
     ``say`` hears how far it has come, and the plan as soon as it is settled. All of it is over
-    in so many ``seconds``; explaining takes at most `EXPLAIN_SECONDS` of them, or what is left
+    in these ``seconds``; explaining takes at most `EXPLAIN_SECONDS` of them, or what is left
     where more time than usual was given. Raises InputError where the time is not enough.
     """
     whole = clock_of(seconds, on_progress=_with_last_plan(say))

@@ -57,7 +57,8 @@ def costs_of_runs(loaded: Loaded, plan: Plan) -> list[RunOwned]:
     """Of each machine that is bought whole, and each model that it trains on all of its GPUs."""
     problem = loaded.problem
     models = {e.experiment_id: e.model for e in problem.experiments}
-    pairs = dict.fromkeys((w.machine_id, models[w.experiment_id]) for w in plan.work)
+    places = sorted({p.place for p in plan.placed if not p.rented})
+    pairs = dict.fromkeys((machine_id, models[e]) for e, machine_id, _ in places)
     machines = {m.machine_id: m for m in problem.machines}
     found = []
     for machine_id, model in pairs:

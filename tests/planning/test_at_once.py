@@ -23,7 +23,7 @@ def most_at_once(placed: Sequence[Placed]) -> int:
 
 
 def check(plan: Plan) -> None:
-    for name in {each.rental_id for each in plan.rented}:
+    for name in plan.rented:
         mine = [each for each in plan.placed if each.machine_id == name]
         assert plan.at_once(name) == most_at_once(mine)
         for unit in {each.unit for each in mine}:

@@ -197,7 +197,7 @@ def test_rent_is_held_to_the_depreciation_of_similar_equipment(
         loaded = load_grant(Store(store_path), read(tmp_path, text + more), TODAY)
         problem = replace(loaded.problem, budget_cents=None, objective="most-runs")
         plan = solve(problem)
-        paid[more] = rent_cents_by_gpu(problem, plan.rented)["rtx-5090"]
+        paid[more] = rent_cents_by_gpu(problem, (p.place for p in plan.placed))["rtx-5090"]
         said = " ".join(cautions(loaded, plan))
         assert ("Rent of RTX 5090 is held to" in said) is (not more)
     (limit,) = load_grant(Store(store_path), read(tmp_path, text), TODAY).problem.rent_limits

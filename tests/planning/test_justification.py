@@ -105,7 +105,7 @@ def test_what_is_rented_has_the_range_of_its_time_and_one_value_added_tax(
     planned = plan_loaded(load_grant(Store(store_path), grant, TODAY), 60, quick=True)
     assert planned.plan is not None
     report, problem = report_for(planned), planned.loaded.problem
-    (rental,) = (r for r in problem.rentals if r.rental_id == planned.plan.rented[0].rental_id)
+    (rental,) = (r for r in problem.rentals if r.rental_id in planned.plan.rented)
     time = rental.times["vit"]
     assert time.basis == "predicted" and time.days_low and time.days_high
     hour = rental.price_per_hour * Decimal("1.2")

@@ -35,7 +35,7 @@ def test_like_experiments_are_planned_as_one_and_told_apart() -> None:
         done[placed.experiment_id] += 1
         assert placed.run == done[placed.experiment_id]
     assert done == {"e0": 2, "e1": 2, "e2": 2, "f": 1}
-    assert sum(w.runs for w in plan.work) == 7
+    assert sum(not p.rented for p in plan.placed) == 7
     again = few.told_apart(few.joined(plan))
     assert again == plan
     # No plan of theirs is dearer than that of one experiment of as many runs.

@@ -137,7 +137,7 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     assert not machine.on_sale
     assert heard[-1].told
     said = cautions(cheap.loaded, cheap.plan)[0]
-    assert said.startswith("Nobody is known to sell this new") and machine.label in said
+    assert said.startswith("No seller is known that sells this new") and machine.label in said
     assert "For this money nothing on sale does the work in time." in said
     (price,) = (each for each in plan_doubts(cheap, "advisor plan", quick=True)[:1])
     assert price.words.startswith(f"only others tell of the price of {machine.label}, of ")

@@ -93,7 +93,7 @@ def allocated(**changes: Any) -> PlanningProblem:
 def test_an_allocation_is_used_as_far_as_its_hours_go() -> None:
     plan = solve(allocated())
     assert (plan.cost_cents, plan.proven) == (240_00, True)
-    assert sorted((r.rental_id, r.runs) for r in plan.rented) == [("granted", 1), ("rent", 1)]
+    assert sorted(plan.rented.items()) == [("granted", 1), ("rent", 1)]
     free = replace(allocated().allocations[0], gpu_hours_a_year=None)
     assert solve(allocated(allocations=(free,))).cost_cents == 0
 
@@ -143,9 +143,9 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, Decimal("0.3"), "H100")
     problem = allocated(allocations=(replace(allocated().allocations[0], name=known.name),))
     said = " ".join(cautions(loaded_of(grant, problem), solve(problem)))
-    assert f"Nobody states the odds of award or how long jobs wait for {known.name}" in said
+    assert f"No source states the odds of award or how long jobs wait for {known.name}" in said
     told = read(tmp_path, SMALL + named + "queue_days = 1\nodds = 1.0\n")
-    assert "Nobody states" not in " ".join(cautions(loaded_of(told, problem), solve(problem)))
+    assert "No source states" not in " ".join(cautions(loaded_of(told, problem), solve(problem)))
     short = '[[allocations]]\nprogramme = "uk-airr-gateway"\nstarts = 2028-02-01\n'
     (short_award,) = read(tmp_path, SMALL + short).allocations
     # Three months over the turn of the grant's year: one pool.

@@ -196,11 +196,7 @@ def _over_by(grant: Grant, plan: Plan) -> date:
 
 def _ways(found: Reach, plan: Plan) -> list[Machine | Rental]:
     """What the runs are done on, what does most of them first."""
-    runs, options = Counter[str](), found.problem.options()
-    for work in plan.work:
-        runs[work.machine_id] += work.runs
-    for rented in plan.rented:
-        runs[rented.rental_id] += rented.runs
+    runs, options = Counter(p.machine_id for p in plan.placed), found.problem.options()
     return [options[name] for name, _ in runs.most_common()]
 
 

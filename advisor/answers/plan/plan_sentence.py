@@ -78,7 +78,7 @@ def _of_them(loaded: Loaded, plan: Plan) -> str:
 
 def runs_on_own(loaded: Loaded, plan: Plan) -> int:
     """How many runs the machines do that the lab has, as they are."""
-    return sum(each.runs for each in plan.work if each.order < 0)
+    return sum(each.order < 0 for each in plan.placed)
 
 
 def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
@@ -86,8 +86,8 @@ def runs_if_awarded(loaded: Loaded, plan: Plan) -> tuple[int, list[Decimal]]:
     problem = loaded.problem
     unsure = {a.allocation_id: a.odds for a in problem.allocations if a.odds < 1}
     odds = {r.rental_id: unsure[r.allocation] for r in problem.rentals if r.allocation in unsure}
-    rented = [each for each in plan.rented if each.rental_id in odds]
-    return sum(each.runs for each in rented), sorted({odds[each.rental_id] for each in rented})
+    runs = {name: n for name, n in plan.rented.items() if name in odds}
+    return sum(runs.values()), sorted({odds[name] for name in runs})
 
 
 def _shares(loaded: Loaded, plan: Plan) -> str:
@@ -135,13 +135,11 @@ def _called(label: str, count: int) -> str:
 
 def things_done(problem: PlanningProblem, plan: Plan) -> list[tuple[str, str]]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")`` of each kind of machine and rental."""
-    options, counts, runs = problem.options(), Counter[str](), Counter[str]()
+    options, counts = problem.options(), Counter[str]()
     for each in plan.purchases:
         counts[each.machine_id] += each.count
-    for rented in plan.rented:
-        runs[rented.rental_id] += rented.runs
     done = [_got(options[name], count) for name, count in counts.items()]
-    return done + [_hired(options[name], plan.at_once(name), n) for name, n in runs.items()]
+    return done + [_hired(options[name], plan.at_once(name), n) for name, n in plan.rented.items()]
 
 
 def does(problem: PlanningProblem, plan: Plan) -> str:
@@ -149,7 +147,7 @@ def does(problem: PlanningProblem, plan: Plan) -> str:
     and 1 × MI300X from Vultr``."""
     things = things_done(problem, plan)
     if not things:
-        return "use what the lab has" if plan.work else "nothing can be done"
+        return "use what the lab has" if plan.placed else "nothing can be done"
     done = [
         f"{verb} {' and '.join(thing for _, thing in same)}"
         for verb, same in groupby(things[:MOST_DONE], key=itemgetter(0))

@@ -175,14 +175,14 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         written = written_cost(loaded, cents)
         rows.append(dict(zip(COLUMNS, (do, what, str(runs), written, prices_of), strict=True)))
 
-    runs, paid, rented = Counter[tuple[str, int]](), Counter[str](), Counter[str]()
-    for work in plan.work:
-        runs[problem.whole(work.machine_id), work.order] += work.runs
+    runs, paid, used = Counter[tuple[str, int]](), Counter[str](), Counter[str]()
     costs = run_costs(problem, plan.placed)
     for placed in plan.placed:
         paid[placed.machine_id if placed.rented else ""] += costs[placed.place]
-    for r in plan.rented:
-        rented[r.rental_id] += r.runs
+        runs[problem.whole(placed.machine_id), placed.order] += 1
+        whole = options[problem.whole(placed.machine_id)]
+        if isinstance(whole, Machine) and whole.owned:  # parts of two machines may have one name
+            used[options[placed.machine_id].label] += 1
     for p in plan.purchases:
         machine, day = options[p.machine_id], problem.orders[p.order]
         assert isinstance(machine, Machine)
@@ -198,7 +198,7 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         add(
             f"{'add' if upgrade else 'buy'} {when}", what, runs[p.machine_id, p.order], cost, priced
         )
-    for name, number in rented.items():
+    for name, number in plan.rented.items():
         rental, at_once = options[name], plan.at_once(name)
         assert isinstance(rental, Rental)
         if rental.allocation is not None:
@@ -206,11 +206,6 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         else:
             what = rental.label if at_once == 1 else f"{at_once} × ({rental.label}) at once"
             add("rent", what, number, paid[name], short_day(rental.priced_on))
-    used = Counter[str]()  # parts of two machines may have one name
-    for work in plan.work:
-        whole = options[problem.whole(work.machine_id)]
-        if isinstance(whole, Machine) and whole.owned:
-            used[options[work.machine_id].label] += work.runs
     for label in dict.fromkeys(m.label for m in problem.machines if m.label in used):
         add("use", label, used[label], 0)
     for fixed in problem.fixed:

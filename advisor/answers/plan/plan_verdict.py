@@ -99,7 +99,7 @@ def _purchases(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
 def _rents(loaded: Loaded, plan: Plan) -> list[dict[str, Any]]:
     """Each rate that is planned with, the median of its providers', and the lowest of them; ``vat``
     is charged on top of either, as a share."""
-    used = {each.rental_id for each in plan.rented}
+    used = plan.rented
     return [
         {
             "gpus": each.gpus,

@@ -49,7 +49,7 @@ def _hours(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
             yield f"{runs} {rest} on {name}, which is awarded with odds of {odds}.", ""
         yield from _programme(grant, name)
         if allocation.gpu_hours_a_year is None and not any(r.price_per_hour for r in own):
-            says = f"Nobody states how many free hours {name} has: no limit is counted."
+            says = f"No source states how many free hours {name} has: no limit is counted."
             yield says, "Write gpu_hours_a_year in its [[allocations]]."
 
 
@@ -81,7 +81,7 @@ def _programme(grant: Grant, name: str) -> Cautions:
     ]
     if gaps:
         keys, known, counted = zip(*gaps, strict=True)
-        says = f"Nobody states {' or '.join(known)} for {name}: {' and '.join(counted)}."
+        says = f"No source states {' or '.join(known)} for {name}: {' and '.join(counted)}."
         yield says, f"Write {' and '.join(keys)} in its [[allocations]]."
 
 
@@ -174,7 +174,7 @@ def _bought(grant: Grant, machines: Sequence[Machine]) -> Cautions:
     """What is bought without a seller or a quote, and what is unusual of it."""
     why = "For this money nothing on sale does the work in time. "
     for label in dict.fromkeys(m.label for m in machines if not m.on_sale):
-        says = f"Nobody is known to sell this new at its price: {label}. "
+        says = f"No seller is known that sells this new at its price: {label}. "
         yield f"{says}{why * (grant.purchases.gpus is None)}Ask for a quote before you submit.", ""
     for line in dict.fromkeys(filter(None, map(unquoted, machines))):
         yield (
@@ -197,8 +197,9 @@ def _bought(grant: Grant, machines: Sequence[Machine]) -> Cautions:
                 "",
             )
     for machine in (m for m in machines if m.share_of is not None):
+        day = day_words(machine.lines[0].quoted_on)
         yield (
-            f"The {machine.label} stands at the price of {day_words(machine.lines[0].quoted_on)}. "
+            f"The {machine.label} is planned at the price of {day}. "
             "Ask the campus for a written quote, when the next shares are sold, and whether your "
             "office charges them as equipment or as a service.",
             "",
@@ -207,7 +208,7 @@ def _bought(grant: Grant, machines: Sequence[Machine]) -> Cautions:
 
 def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
     """Up to what is paid for rent, where that is limited."""
-    rented = {r.rental_id for r in plan.rented}
+    rented = plan.rented
     market = [r for r in problem.rentals if r.rental_id in rented and r.allocation is None]
     if not grant.institution.rent_up_to_depreciation:
         return
@@ -230,7 +231,7 @@ def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Caution
 
 
 def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Cautions:
-    """So many rented machines of one kind at a time that not every provider has them."""
+    """More rented machines of one kind at a time than every provider has."""
     rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
     for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
         if plan.at_once(name) >= MANY:

@@ -146,7 +146,7 @@ def check(grant: Grant) -> None:
 
 
 def check_days(grant: Grant, today: date) -> None:
-    """Nobody knows a rate or a price of a day to come. Raises InputError."""
+    """A rate or a price of a day to come is not known. Raises InputError."""
     if grant.end <= today:
         problem = f"the grant ended on {grant.end}: write the day from which money can be spent"
         raise wrong(grant.file, "grant.start", problem)

@@ -6,16 +6,16 @@ They are settings with their meaning, none of them is advice.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Struct, structs
 
-from advisor.planning.currency import shipped_rates
+from advisor.planning.currency import DOLLARS, Currency, shipped_rates
 from advisor.planning.grant.funder import FunderForm
 from advisor.planning.grant.grant_keys import CloudAs, Procurement, Rate, UsdPerUnit, YearStart
 from advisor.planning.grant.toml_reader import Limits, Line, read_toml, wrong
@@ -67,7 +67,7 @@ class RulesFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     procurement: Procurement = Procurement()
     usd_per_unit: UsdPerUnit | None = None
     usd_per_unit_on: date | None = None
-    sources: dict[str, Any] = {}
+    sources: dict[str, Line] = {}
     """Where each setting comes from."""
 
 
@@ -119,56 +119,58 @@ def find_institution(name: str, grant: Path) -> Institution:
     return read_institution(FOLDER / f"{name}.toml")
 
 
-def _problems(file: RulesFile, currency: str) -> Iterator[tuple[str, str]]:
-    """The keys that do not go with others, and what is wrong."""
-    rate = file.usd_per_unit
-    if rate is not None and (slip := rate_problem(currency, rate)):
-        yield "usd_per_unit", slip
-    if currency == "USD" and rate is not None:
-        yield "usd_per_unit", "US dollars need no exchange rate: remove this key"
-    if file.equipment_as == "depreciated" and file.life_months is None:
-        yield "life_months", "equipment that is depreciated needs it: write life_months = 60"
-    if (file.equipment_threshold_usd is None) == (file.equipment_threshold is None):
-        problem = "write it, or equipment_threshold in the currency of these rules, one of the two"
-        yield "equipment_threshold_usd", problem
+def read_currency(
+    file: str, table: str, name: str, rate: Decimal | None, on: date | None, source: str | None
+) -> Currency:
+    """A currency with a rate of one's own and its day, or a shipped one. Raises InputError."""
+    code, known, place = name.upper(), shipped_rates(), f"{table}usd_per_unit"
+    if not (len(code) == 3 and code.isascii() and code.isalpha()):
+        raise wrong(file, f"{table}currency", f"{shown(code)} is not a code: write EUR or GBP")
+    if code == "USD":
+        if rate not in (None, 1):
+            raise wrong(file, place, "US dollars need no rate: remove this key")
+        return DOLLARS
+    if rate is None:
+        if code in known:
+            return known[code]
+        ships = f"no rate of {code} ships (only {', '.join(sorted(known))})"
+        mend = "write usd_per_unit and usd_per_unit_on"
+        raise wrong(file, f"{table}currency", f"{ships}: {mend}")
+    if on is None:
+        raise wrong(file, f"{place}_on", "a rate needs its day: write 2026-09-25")
+    if (slip := rate_problem(code, rate)) is not None:
+        raise wrong(file, place, slip)
+    return Currency(code=code, usd_per_unit=rate, on=on, source=source)
 
 
 def read_institution(path: Path) -> Institution:
     """Rules from a file. Raises InputError."""
     instead = f"give rules as a file beside the grant, or shipped ones: {', '.join(shipped())}"
     file = read_toml(path, RulesFile, instead)
-    sources: dict[str, str] = {}
-    for key, source in file.sources.items():
-        key = "equipment_threshold" if key == "equipment_threshold_usd" else key
-        if key not in meanings("institution"):
-            problem = f"this key is not known; {nearest(key, meanings('institution'))}"
-            raise wrong(path.name, f"sources.{key}", problem)
-        try:
-            sources[key] = Line.read(source)
-        except ValueError as error:
-            raise wrong(path.name, f"sources.{key}", str(error)) from None
-    currency, rate = file.currency.upper(), file.usd_per_unit
-    known = None if rate is not None else shipped_rates().get(currency)
-    if currency != "USD" and known is None and (rate is None or file.usd_per_unit_on is None):
-        problem = f"amounts in {shown(currency)} need usd_per_unit and usd_per_unit_on"
-        raise wrong(path.name, "currency", problem)
-    per_unit = rate or Decimal(1)
-    if known is not None:
-        per_unit = known.usd_per_unit
-        if known.source is not None:
-            sources.setdefault("usd_per_unit", known.source)
-    for key, problem in _problems(file, currency):
-        raise wrong(path.name, key, problem)
-    threshold, code = file.equipment_threshold, currency
-    if threshold is None:
-        threshold, code = file.equipment_threshold_usd, "USD"
+    usd = file.equipment_threshold_usd
+    sources = dict(file.sources)
+    if "equipment_threshold_usd" in sources:
+        sources["equipment_threshold"] = sources.pop("equipment_threshold_usd")
+    for key in sources.keys() - meanings("institution").keys():
+        problem = f"this key is not known; {nearest(key, meanings('institution'))}"
+        raise wrong(path.name, f"sources.{key}", problem)
+    rate, on = file.usd_per_unit, file.usd_per_unit_on
+    money = read_currency(path.name, "", file.currency, rate, on, sources.get("usd_per_unit"))
+    if file.equipment_as == "depreciated" and file.life_months is None:
+        problem = "equipment that is depreciated needs it: write life_months = 60"
+        raise wrong(path.name, "life_months", problem)
+    if (usd is None) == (file.equipment_threshold is None):
+        problem = "write it, or equipment_threshold in the currency of these rules, one of the two"
+        raise wrong(path.name, "equipment_threshold_usd", problem)
+    if money.source is not None:
+        sources.setdefault("usd_per_unit", Line(money.source))
     found = structs.asdict(file) | {
         "file": path.name,
-        "currency": currency,
-        "equipment_threshold": threshold,
-        "threshold_in": code,
-        "usd_per_unit": per_unit,
-        "usd_per_unit_on": file.usd_per_unit_on if known is None else known.on,
+        "currency": money.code,
+        "equipment_threshold": file.equipment_threshold if usd is None else usd,
+        "threshold_in": money.code if usd is None else "USD",
+        "usd_per_unit": money.usd_per_unit,
+        "usd_per_unit_on": money.on,
         "sources": sources,
     }
     return Institution(**found)

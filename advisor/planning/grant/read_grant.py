@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import structs
 
-from advisor.planning.currency import DOLLARS, Currency, shipped_rates
+from advisor.planning.currency import DOLLARS, Currency
 from advisor.planning.grant.cross_field_checks import check, check_days, check_tables
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (
@@ -23,7 +23,12 @@ from advisor.planning.grant.grant_keys import (
     Procurement,
 )
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.institution import Institution, find_institution, without_rules
+from advisor.planning.grant.institution import (
+    Institution,
+    find_institution,
+    read_currency,
+    without_rules,
+)
 from advisor.planning.grant.programmes import values_of
 from advisor.planning.grant.toml_reader import (
     MAX_BYTES,
@@ -35,10 +40,9 @@ from advisor.planning.grant.toml_reader import (
     wrong,
 )
 from advisor.ranking.snapshot import Snapshot
-from advisor.typed_input import MAX_BUDGET_USD, InputError, parse_price_rule, shown
+from advisor.typed_input import MAX_BUDGET_USD, InputError, parse_price_rule
 from bench_runner.untrusted_text import OutsideError
 from price_catalog.currencies import DOLLARS as DOLLAR_CODES
-from price_catalog.currencies import rate_problem
 
 _EACH_HOUSE = {"life_months", "use_share", "fiscal_year_start"}
 """What a funder's rules leave to each house: with these the rules are still the funder's."""
@@ -180,40 +184,15 @@ def _of_general(path: Path, general: General) -> dict[str, Any]:
 
 def _currency(file: str, budget: BudgetTable, house: Institution) -> Currency:
     """The grant's own with its rate or a shipped one, or its institution's. Raises InputError."""
-    rate, known = budget.usd_per_unit, shipped_rates()
-    if budget.currency is None:
-        if rate is not None:
-            raise wrong(file, "budget.usd_per_unit", 'needs a currency: write currency = "EUR"')
-        source = house.sources.get("usd_per_unit", house.file)
-        own = Currency(
-            code=house.currency,
-            usd_per_unit=house.usd_per_unit,
-            on=house.usd_per_unit_on,
-            source=source,
-        )
-        return DOLLARS if house.currency == "USD" else own
-    code = budget.currency.upper()
-    if not (len(code) == 3 and code.isascii() and code.isalpha()):
-        problem = f"{shown(code)} is not a code: write EUR or GBP"
-        raise wrong(file, "budget.currency", problem)
-    if code == "USD" and rate not in (None, 1):
-        raise wrong(file, "budget.usd_per_unit", "US dollars need no rate: remove this key")
-    if code == "USD":
+    rate, on = budget.usd_per_unit, budget.usd_per_unit_on
+    if budget.currency is not None:
+        return read_currency(file, "budget.", budget.currency, rate, on, budget.rate_source)
+    if rate is not None:
+        raise wrong(file, "budget.usd_per_unit", 'needs a currency: write currency = "EUR"')
+    if house.currency == "USD":
         return DOLLARS
-    if rate is None:
-        if code in known:
-            return known[code]
-        problem = (
-            f"no rate of {code} ships (only {', '.join(sorted(known))}): write usd_per_unit, "
-            "usd_per_unit_on and rate_source"
-        )
-        raise wrong(file, "budget.currency", problem)
-    if budget.usd_per_unit_on is None:
-        raise wrong(file, "budget.usd_per_unit_on", "a rate needs its day: write 2026-09-25")
-    if (slip := rate_problem(code, rate)) is not None:
-        raise wrong(file, "budget.usd_per_unit", slip)
-    on, source = budget.usd_per_unit_on, budget.rate_source
-    return Currency(code=code, usd_per_unit=rate, on=on, source=source)
+    source, on = house.sources.get("usd_per_unit", house.file), house.usd_per_unit_on
+    return Currency(code=house.currency, usd_per_unit=house.usd_per_unit, on=on, source=source)
 
 
 def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:

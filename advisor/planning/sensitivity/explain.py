@@ -146,7 +146,7 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     problem, plan = trials.problem, trials.plan
     machines = {m.machine_id: m for m in problem.machines}
     rentals = {r.rental_id: r for r in problem.rentals}
-    counted = {rentals[r.rental_id].allocation for r in plan.rented}
+    counted = {rentals[name].allocation for name in plan.rented}
     kinds: list[tuple[str, Change]] = [
         (f"{a.name} is not awarded", {"without_allocation": a.allocation_id})
         for a in problem.allocations
@@ -154,7 +154,7 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     ]
     if plan.purchases and problem.rentals:
         kinds.append((NOTHING, {"no_purchases": True}))
-    if any(rentals[r.rental_id].allocation is None for r in plan.rented):
+    if None in counted:
         kinds.append(("rent nothing", {"no_rentals": True}))
     for purchase in plan.purchases:
         label = machines[purchase.machine_id].label
@@ -187,7 +187,10 @@ def _alternatives(trials: Trials) -> list[Alternative]:
     found.sort(key=lambda a: (a.plan is None, a.over_budget, a.plan.judged_cents if a.plan else 0))
     unique: dict[Any, Alternative] = {}
     for each in found:
-        key = (each.label,) if each.plan is None else (each.plan.purchases, each.plan.rented)
+        key: tuple[Any, ...] = (each.label,)
+        if each.plan is not None:
+            rented = sorted(p.place for p in each.plan.placed if p.rented)
+            key = each.plan.purchases, tuple(rented)
         unique.setdefault(key, each)
     ordered = sorted(unique.values(), key=lambda other: not is_asked(other))
     return ordered[: max(ALTERNATIVES, sum(map(is_asked, ordered)) + 2)]
@@ -200,9 +203,9 @@ def _why_not(trials: Trials) -> list[Alternative]:
     problem, plan = trials.problem, trials.plan
     market = {r.rental_id for r in problem.rentals if r.allocation is None}
     rented: dict[str, int] = {}
-    for each in plan.rented:
-        if each.rental_id in market:
-            rented[each.experiment_id] = rented.get(each.experiment_id, 0) + each.runs
+    for each in plan.placed:
+        if each.machine_id in market:
+            rented[each.experiment_id] = rented.get(each.experiment_id, 0) + 1
     label, change = NOTHING, dict[str, Any](no_purchases=True)
     if rented:
         label, change = "rent nothing", {"no_rentals": True}
@@ -221,7 +224,7 @@ def _why_not(trials: Trials) -> list[Alternative]:
 
 def _buys_nothing(rentals: Mapping[str, Rental], plan: Plan | None) -> str:
     """What a plan without purchases does instead; where there is none, that it was tried."""
-    used = [rentals[each.rental_id] for each in plan.rented] if plan is not None else []
+    used = [rentals[name] for name in plan.rented] if plan is not None else []
     if plan is None and all(each.allocation is not None for each in rentals.values()):
         used = list(rentals.values())  # the grant rents nothing else
     elif plan is None or any(each.allocation is None for each in used):

@@ -104,8 +104,8 @@ def _prices(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> lis
 
 
 def _rents(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list[Input]:
-    mine = {r.rental_id for r in plan.rented}
-    wanted = mine | {r.rental_id for other in others for r in other.rented}
+    mine = plan.rented
+    wanted = {name for each in (plan, *others) for name in each.rented}
     return [
         Input(
             words=f"rent of {rental.label}",
@@ -151,7 +151,7 @@ def _times(problem: PlanningProblem, plan: Plan, others: Sequence[Plan]) -> list
             option, model = options[placed.machine_id], models[placed.experiment_id]
             time = option.times[model]
             if time.whole is not None:
-                continue  # whose own days are those of another number of tokens
+                continue  # its own days are those of another number of tokens
             days = Decimal(str(time.days))
             found.setdefault(
                 time.measurement_id,
@@ -177,7 +177,7 @@ def _ask(problem: PlanningProblem, each: Input, changes: Words) -> tuple[Decimal
     if each.timed is None:
         return None
     model, option, time = each.timed
-    # Nobody measures on hours that may not be awarded.
+    # A measurement is not planned on hours that may not be awarded.
     hoped = {a.allocation_id for a in problem.allocations if a.odds < 1}
     same = [
         r

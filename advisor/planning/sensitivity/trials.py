@@ -22,7 +22,7 @@ MOST_WORKERS = 8
 def decision(plan: Plan) -> tuple[Any, ...]:
     """What a plan decides: what is bought and, where nothing is, what is rented."""
     bought = tuple(sorted((p.machine_id, p.count) for p in plan.purchases))
-    rented = tuple(sorted({r.rental_id for r in plan.rented}))
+    rented = tuple(sorted(plan.rented))
     return bought or rented
 
 
@@ -41,7 +41,8 @@ class Trials:
     def learn(self, plans: Iterable[Plan | None]) -> None:
         """These are known from now on."""
         every = (*self.known, *filter(None, plans))
-        self.known = tuple({(p.purchases, p.work, p.rented): p for p in every}.values())
+        places = {(p.purchases, tuple(sorted(run.place for run in p.placed))): p for p in every}
+        self.known = tuple(places.values())
 
     def solve(self, change: Change, *, sure: bool = True) -> Plan | None:
         """The best plan with this changed, None where there is none. Raises OutOfTime, also where

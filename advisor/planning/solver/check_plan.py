@@ -41,7 +41,7 @@ def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
         most = e.runs - e.min_runs if problem.objective == "most-runs" else 0
         if left != plan.left_out.get(e.experiment_id, 0) or not 0 <= left <= most:
             return f"the runs of {e.name}"
-    rent = rent_cents_by_gpu(problem, plan.rented)
+    rent = rent_cents_by_gpu(problem, (p.place for p in plan.placed))
     if any(rent.get(limit.gpu_id, 0) > limit.cents for limit in problem.rent_limits):
         return "what may be paid for rent"
     return _hours(problem, plan) or _days(problem, plan)
@@ -53,15 +53,15 @@ def _hours(problem: PlanningProblem, plan: Plan) -> str | None:
     granted = {a.allocation_id: a for a in problem.allocations}
     models = {e.experiment_id: e.model for e in problem.experiments}
     used: dict[tuple[str, int], Decimal] = {}
-    for rented in plan.rented:
-        rental = rentals[rented.rental_id]
-        if rental.allocation is None:
+    for placed in plan.placed:
+        rental = rentals.get(placed.machine_id)
+        if rental is None or rental.allocation is None:
             continue
-        pool, limit = granted[rental.allocation].pool_of(rented.year)
-        days = Decimal(str(rental.times[models[rented.experiment_id]].days))
+        pool, limit = granted[rental.allocation].pool_of(placed.order)
+        days = Decimal(str(rental.times[models[placed.experiment_id]].days))
         hours = days * (1 + problem.rules.failures) * HOURS_PER_DAY * rental.gpu_count
         key = rental.allocation, pool
-        used[key] = used.get(key, Decimal(0)) + rented.runs * hours
+        used[key] = used.get(key, Decimal(0)) + hours
         if limit is not None and used[key] > limit:
             return f"the hours of {granted[rental.allocation].name}"
     return None

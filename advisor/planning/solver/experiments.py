@@ -66,8 +66,8 @@ def merge_alike(problem: PlanningProblem) -> Merged:
 
 
 def widened(problem: PlanningProblem, moments: int) -> PlanningProblem:
-    """The problem with only so many different release days and due days: each window becomes at
-    least as wide as it is. No plan costs less than the best plan for this."""
+    """The problem with only this number of different release days and due days: each window
+    becomes at least as wide as it is. No plan costs less than the best plan for this."""
     starts = _some([e.release_day for e in problem.experiments], moments, last=False)
     ends = _some([problem.due(e) for e in problem.experiments], moments, last=True)
     # Where a rented run starts can count; days kept free before a deadline grow with its window.
@@ -88,7 +88,7 @@ def widened(problem: PlanningProblem, moments: int) -> PlanningProblem:
 
 
 def _some(days: Sequence[int], number: int, *, last: bool) -> list[int]:
-    """So many of the days, evenly chosen; the last (or the first) is always among them."""
+    """A number of the days, evenly chosen; the last (or the first) is always among them."""
     every = sorted(set(days), reverse=last)
     step = max(len(every) / number, 1.0)
     return sorted(every[int(n * step)] for n in range(min(number, len(every))))

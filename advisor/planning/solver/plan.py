@@ -17,33 +17,12 @@ MINUTE = 1 / 1440
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """So many machines of one kind, ordered on one day."""
+    """Machines of one kind, ordered on one day."""
 
     machine_id: str
     order: int
     """Which of the problem's ``orders``, from 0."""
     count: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """So many runs of an experiment on the machines of one kind that were ordered on one day."""
-
-    experiment_id: str
-    machine_id: str
-    order: int
-    """Which of the problem's ``orders``; -1 for an owned machine."""
-    runs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rented:
-    """So many runs of an experiment on a rented instance, started in one year."""
-
-    experiment_id: str
-    rental_id: str
-    year: int
-    runs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +35,8 @@ class Placed:
     machine_id: str
     """Of the machine or the rental."""
     order: int
-    """As that of `Work`; for a rental the year in which it starts."""
+    """Which of the problem's ``orders``; -1 for an owned machine; for a rental the year in which it
+    starts."""
     unit: int
     """Which of the machines of this purchase, from 1; for a rental which instance at once."""
     pieces: tuple[tuple[float, float], ...]
@@ -90,23 +70,9 @@ class Plan:
     rounds: int = field(compare=False, default=1)
 
     @property
-    def work(self) -> tuple[Work, ...]:
-        """The runs on machines that are owned or bought, counted."""
-        return tuple(
-            Work(experiment_id=e, machine_id=machine, order=order, runs=runs)
-            for (e, machine, order), runs in self._counted(rented=False)
-        )
-
-    @property
-    def rented(self) -> tuple[Rented, ...]:
-        """The runs on rented instances, counted."""
-        return tuple(
-            Rented(experiment_id=e, rental_id=rental, year=year, runs=runs)
-            for (e, rental, year), runs in self._counted(rented=True)
-        )
-
-    def _counted(self, *, rented: bool) -> list[tuple[tuple[str, str, int], int]]:
-        return sorted(Counter(p.place for p in self.placed if p.rented is rented).items())
+    def rented(self) -> Counter[str]:
+        """How many runs are on each rented instance, by its id."""
+        return Counter(place[1] for place in sorted(p.place for p in self.placed if p.rented))
 
     @property
     def runs(self) -> int:

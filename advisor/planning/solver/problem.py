@@ -217,7 +217,7 @@ class Experiment:
     value: int = 1
     """How much a run counts where not all can be done."""
     min_runs: int = 0
-    """So many are done at least, where not all can be."""
+    """At least as many are done, where not all can be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -227,7 +227,7 @@ def cents_at_lowest(problem: PlanningProblem, plan: Plan) -> int:
 FEW_AT_ONCE = 4
 """Instances at once that any provider has free ..."""
 SHORT_DAYS = 30
-"""... and that nobody needs where one does all the runs within these days."""
+"""... and that are not needed where one does all the runs within these days."""
 
 
 def spread_out(problem: PlanningProblem, plan: Plan) -> Plan:

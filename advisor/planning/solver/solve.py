@@ -192,7 +192,7 @@ def _settle_ties(problem: PlanningProblem, plan: Plan, clock: Clock) -> Plan:
 
 def _rank(plan: Plan) -> tuple[float, int, int, int]:
     orders = sum(p.order * p.count for p in plan.purchases)
-    rented = sum(r.year * r.runs for r in plan.rented)
+    rented = sum(p.order for p in plan.placed if p.rented)
     return (round(plan.finish_day, 3), orders, sum(p.count for p in plan.purchases), rented)
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
-from advisor.planning.grant.candidates.grant_machines import Best, LeftOut, day_of, times_of
+from advisor.planning.grant.candidates.grant_machines import (
+    Best,
+    LeftOut,
+    day_of,
+    find_gpu,
+    price_line,
+    times_of,
+)
 from advisor.planning.grant.grant_keys import GrantAllocation
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.programmes import OWN_WORD, year_shares
-from advisor.planning.grant.toml_reader import wrong
-from advisor.planning.solver.problem import BUY_IN, Allocation, Machine, PriceLine, Rental
+from advisor.planning.solver.problem import BUY_IN, Allocation, Machine, Rental
 from advisor.ranking.snapshot import Snapshot
-from advisor.typed_input import InputError
 from price_catalog.model import Quote
 from price_catalog.power import PowerFigures
 
@@ -27,8 +33,8 @@ def allocations_of(
     for n, asked in enumerate(grant.allocations, start=1):
         if asked.buy_in is not None:
             continue  # a machine
-        gpu_id, gpu_name = _gpu(snapshot, grant, n, asked)
-        key = f"allocation:{n}"
+        gpu = find_gpu(snapshot, grant, f"allocations[{n}].gpu", asked.gpu)
+        key, gpu_id, gpu_name = f"allocation:{n}", gpu.gpu_id, gpu.short_name
         usable = [
             (count, times)
             for count in COUNTS
@@ -75,14 +81,6 @@ def allocations_of(
     return tuple(allocations), rentals
 
 
-def _gpu(snapshot: Snapshot, grant: Grant, number: int, asked: GrantAllocation) -> tuple[str, str]:
-    try:
-        (gpu_id,) = snapshot.gpu_ids([asked.gpu])
-    except InputError as error:
-        raise wrong(grant.file, f"allocations[{number}].gpu", str(error)) from None
-    return gpu_id, next(gpu.short_name for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
-
-
 CENT = Decimal("0.01")
 NOT_IN_BASE = ("none", "rental")
 
@@ -98,7 +96,8 @@ def shares(
             continue
         priced_on = asked.buy_in_on
         assert priced_on is not None
-        gpu_id, gpu_name = _gpu(snapshot, grant, n, asked)
+        gpu = find_gpu(snapshot, grant, f"allocations[{n}].gpu", asked.gpu)
+        gpu_id, gpu_name = gpu.gpu_id, gpu.short_name
         label = f"share of {asked.name}, {asked.max_gpus} × {gpu_name}"
         counts = range(1 if grant.running.share_gpus else asked.max_gpus, asked.max_gpus + 1)
         if not any(times_of(best, gpu_id, count, grant) for count in counts):
@@ -119,6 +118,9 @@ def shares(
             price_set=None,
         )
         quotes[quote.quote_id] = quote
+        line = price_line(grant, quote.item_kind, quote.item_id, label, 1, quote)
+        price = grant.currency.rounded(asked.buy_in)
+        line = replace(line, unit_price=price, quoted_usd=None, quote_kind=BUY_IN)
         machines.append(
             Machine(
                 machine_id=f"condo:{n}:{gpu_id}:{asked.max_gpus}",
@@ -127,7 +129,7 @@ def shares(
                 gpu_name=gpu_name,
                 gpu_count=asked.max_gpus,
                 times=times_of(best, gpu_id, asked.max_gpus, grant),
-                lines=(_line(quote, label, grant.currency.rounded(asked.buy_in)),),
+                lines=(line,),
                 # Its power is the campus's.
                 power=PowerFigures(
                     gpu_w=None, gpu_count=asked.max_gpus, base_w=None, stated_w=Decimal(0)
@@ -144,18 +146,3 @@ def _in_base(asked: GrantAllocation) -> bool | None:
     if asked.overhead == "equipment":
         return None
     return asked.overhead not in NOT_IN_BASE
-
-
-def _line(quote: Quote, label: str, price: Decimal) -> PriceLine:
-    return PriceLine(
-        item_kind=quote.item_kind,
-        item_id=quote.item_id,
-        label=label,
-        quantity=1,
-        unit_price=price,
-        quote_id=quote.quote_id,
-        quote_kind=BUY_IN,
-        vendor=quote.vendor,
-        quoted_on=quote.quoted_on,
-        source_id=quote.source_id,
-    )

@@ -21,8 +21,8 @@ from price_catalog.builds import Build, rest_w
 from price_catalog.model import Gpu, Quote
 from price_catalog.power import PowerFigures, power_figures
 
-ONLY_TOLD = "others tell of its price or sold it used, and nobody is known to sell it new"
-OVERTAKEN = "its cards alone cost more by now: nobody sells it at its price any longer"
+ONLY_TOLD = "only a reported or a used price is known, and no seller of it new"
+OVERTAKEN = "its cards alone cost more by now: it is no longer sold at its price"
 
 
 def gone(quotes: Iterable[Quote], book: PriceBook) -> str | None:
@@ -35,7 +35,7 @@ def gone(quotes: Iterable[Quote], book: PriceBook) -> str | None:
         if book.as_of is None or ended is None or quote.origin == "local":
             continue
         if ended < book.as_of:
-            return f"{quote.label} has not offered it since {ended}, and nobody else is known to"
+            return f"{quote.label} has not offered it since {ended}, and no other seller is known"
     return None
 
 
@@ -51,8 +51,8 @@ def sold(quotes: Iterable[Quote], book: PriceBook) -> bool:
 
 
 def unquoted(machine: Machine) -> PriceLine | None:
-    """The price of a whole machine that was added up from its seller's options, where nobody
-    quoted the whole."""
+    """The price of a whole machine that was added up from its seller's options, where the
+    whole was not quoted."""
     whole = machine.lines[0] if len(machine.lines) == 1 else None
     return whole if whole is not None and whole.quote_kind == "parts-list" else None
 
@@ -62,7 +62,8 @@ def orderable(
 ) -> tuple[list[Machine], list[Machine]]:
     """The machines that can be ordered, and those that others only tell of.
 
-    Of a GPU that the grant names (``named``) and nobody sells, those stay that others tell of.
+    Of a GPU that the grant names (``named``) and that has no seller, those with a reported price
+    stay.
     """
     on_sale = {machine.gpu_id for machine in machines if machine.on_sale}
     asked = (named or frozenset()) - on_sale
@@ -72,7 +73,7 @@ def orderable(
 
 def told_first(told: Sequence[Machine], bought: Sequence[Machine]) -> list[list[Machine]]:
     """Machines that others only tell of, in the order in which they are turned to: first those with
-    a GPU that is sold in other machines, then all, also with cards that nobody makes any longer."""
+    a GPU that is sold in other machines, then all, also with cards that are no longer made."""
     on_sale = {machine.gpu_id for machine in bought if machine.on_sale}
     current = [machine for machine in told if machine.gpu_id in on_sale]
     stages = [current] if current else []
@@ -103,6 +104,15 @@ def gpu_ids_of(
         return snapshot.gpu_ids(names)
     except InputError as error:
         raise wrong(grant.file, f"{where}.gpus", str(error)) from None
+
+
+def find_gpu(snapshot: Snapshot, grant: Grant, place: str, name: str) -> Gpu:
+    """The GPU that a key of the grant names. Raises InputError."""
+    try:
+        (gpu_id,) = snapshot.gpu_ids([name])
+    except InputError as error:
+        raise wrong(grant.file, place, str(error)) from None
+    return next(gpu for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
 
 
 def day_of(grant: Grant, day: date | None, default: int) -> int:
@@ -151,7 +161,7 @@ def times_of(
     best: Best, gpu_id: str, gpu_count: int, grant: Grant, memory_gib: float | None = None
 ) -> dict[str, RunTime]:
     """The usable times of each model on these GPUs, on a host with so much memory for them: None
-    where nobody knows how much it has."""
+    where it is not known."""
     found: dict[str, RunTime] = {}
     for recipe, (times, share) in best.items():
         for each in times:
@@ -172,11 +182,8 @@ def owned_machines(
 ) -> list[Machine]:
     """What the lab has: one record, or one for each machine where they may be upgraded."""
     place = f"owned[{number + 1}].gpu"
-    try:
-        (gpu_id,) = snapshot.gpu_ids([owned.gpu])
-    except InputError as error:
-        raise wrong(grant.file, place, str(error)) from None
-    gpu = next(gpu for gpu in snapshot.gpus if gpu.gpu_id == gpu_id)
+    gpu = find_gpu(snapshot, grant, place, owned.gpu)
+    gpu_id = gpu.gpu_id
     if grant.price_per_kwh is not None and gpu.tdp_w is None:
         problem = f"the power of {gpu.short_name} is not known, electricity is asked"
         raise wrong(grant.file, place, problem)
@@ -265,7 +272,7 @@ def upgrades(
                     left_out.append(LeftOut(label=label, reason=reason or ""))
                     continue
                 quotes[quote.quote_id] = quote
-                line = _line(grant, "gpu", gpu.gpu_id, gpu.short_name, more, quote, ())
+                line = price_line(grant, "gpu", gpu.gpu_id, gpu.short_name, more, quote)
                 found.append(
                     replace(
                         base,
@@ -387,24 +394,23 @@ def _price_lines(
     parts = tuple((p.role, p.detail, p.price_usd, p.priced_on) for p in host.parts)
     # A parts list belongs to the price only where the price is its sum.
     listed = parts if sum((p[2] for p in parts), Decimal(0)) == host_quote.price_usd else ()
-    lines = [_line(grant, "host", host.host_id, host.label, 1, host_quote, listed)]
-    if host.gpu_id is None:
-        gpu = build.gpu
-        lines.append(
-            _line(grant, "gpu", gpu.gpu_id, gpu.short_name, build.gpu_count, gpu_quote, ())
-        )
-    return tuple(lines)
+    whole = price_line(grant, "host", host.host_id, host.label, 1, host_quote, listed)
+    if host.gpu_id is not None:
+        return (whole,)
+    gpu, count = build.gpu, build.gpu_count
+    return whole, price_line(grant, "gpu", gpu.gpu_id, gpu.short_name, count, gpu_quote)
 
 
-def _line(
+def price_line(
     grant: Grant,
     kind: str,
     item_id: str,
     label: str,
     quantity: int,
     quote: Quote,
-    parts: tuple[tuple[str, str, Decimal, date], ...],
+    parts: tuple[tuple[str, str, Decimal, date], ...] = (),
 ) -> PriceLine:
+    """What is bought at a quote."""
     # What its seller asks in the grant's own currency, where that is known.
     own = quote.price_quoted if quote.currency == grant.currency.code else None
     if grant.currency.code == "USD":

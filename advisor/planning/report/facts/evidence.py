@@ -146,7 +146,7 @@ def sources_table(given: Material) -> ReportTable:
     """Every source that is used."""
     used = {time.source_id for _, _, time in used_times(given.loaded, given.plan)}
     used |= {each.line.source_id for e in given.costs.equipment for each in e.lines}
-    rented = {r.rental_id for r in given.plan.rented}
+    rented = given.plan.rented
     used |= {r.source_id for r in given.problem.rentals if r.rental_id in rented}
     sources = {source.source_id: source for source in given.loaded.snapshot.sources}
     rows = (

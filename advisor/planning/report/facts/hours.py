@@ -78,7 +78,7 @@ def hours_of(given: Material, running: Iterable[RunningCost], label: str) -> Num
 def hours(given: Material) -> list[Facts]:
     """What each allocation does, or why it is left."""
     found, problem = list[Facts](), given.problem
-    used = {r.rental_id for r in given.plan.rented}
+    used = given.plan.rented.keys()
     for each in problem.allocations:
         own = {r.rental_id for r in problem.rentals if r.allocation == each.allocation_id}
         if not used & own:

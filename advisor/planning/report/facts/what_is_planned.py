@@ -79,7 +79,7 @@ def what_to_do(given: Material) -> dict[str, Any]:
         "among": given.loaded.among(plan),
         "rent": [
             f"{'Rent' if rentals[name].allocation is None else 'Use'} {rentals[name].label}"
-            for name in dict.fromkeys(r.rental_id for r in plan.rented)
+            for name in plan.rented
         ],
         "left_out": [
             (given.experiments[name].name, left_out(name, runs))
@@ -204,7 +204,7 @@ def _takes(given: Material, other: Alternative) -> str:
         count = solve_num(given.ledger, change, p.count, "machines", words, "bought", **origin)
         day = day_words(given.day(given.problem.orders[p.order]))
         bought.append(f"{count} ({label}) on {day}")
-    hired = [given.rentals[name] for name in dict.fromkeys(r.rental_id for r in plan.rented)]
+    hired = [given.rentals[name] for name in plan.rented]
     does = {
         "buys": bought,
         "rents": [r.label for r in hired if r.allocation is None],

@@ -38,7 +38,7 @@ OPERATIONS: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
 
 
 def computed(operation: str, values: Sequence[Decimal], decimals: int | None) -> Decimal:
-    """An operation on numbers, rounded to so many decimals, halves up; None: not rounded."""
+    """An operation on numbers, rounded to a number of decimals, halves up; None: not rounded."""
     value = OPERATIONS[operation](values)
     if decimals is None:
         return value

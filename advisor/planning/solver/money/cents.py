@@ -4,6 +4,7 @@ days in each year."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -25,7 +26,7 @@ from advisor.planning.solver.money.prices import (
     paid_price,
     price_lines,
 )
-from advisor.planning.solver.plan import Placed, Plan, Purchase, Rented
+from advisor.planning.solver.plan import Placed, Plan, Purchase
 from advisor.planning.solver.problem import FixedCost, Machine, PlanningProblem, Rental, Rules
 
 CENT = Decimal("0.01")
@@ -59,18 +60,18 @@ def rental_cents(rental: Rental, model: str, rules: Rules, day: int = 0) -> int:
     return _cents(rental_charge(PLAIN, rental, model, rules, _ONE, day=day))
 
 
-def rent_cents_by_gpu(problem: PlanningProblem, runs: Iterable[Rented]) -> dict[str, int]:
-    """What rent on the open market costs by GPU, without overhead."""
+def rent_cents_by_gpu(
+    problem: PlanningProblem, places: Iterable[tuple[str, str, int]]
+) -> dict[str, int]:
+    """What runs, by `Placed.place`, cost of rent on the open market, by GPU, without overhead."""
     rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
     models = {e.experiment_id: e.model for e in problem.experiments}
     found: dict[str, int] = {}
-    for each in runs:
-        rental, day = rentals.get(each.rental_id), problem.year_days[each.year]
-        if rental is not None:
-            model = models[each.experiment_id]
-            charge = rental_charge(PLAIN, rental, model, problem.rules, _ONE, day=day)
-            cents = each.runs * int(charge.direct * 100)
-            found[rental.gpu_id] = found.get(rental.gpu_id, 0) + cents
+    for (experiment, rental_id, year), runs in Counter(places).items():
+        if (rental := rentals.get(rental_id)) is not None:
+            day = problem.year_days[year]
+            charge = rental_charge(PLAIN, rental, models[experiment], problem.rules, _ONE, day=day)
+            found[rental.gpu_id] = found.get(rental.gpu_id, 0) + runs * int(charge.direct * 100)
     return found
 
 

@@ -83,7 +83,7 @@ def overhead_rate(
 def purchase_charge(
     on: Arithmetic[N], machine: Machine, rules: Rules, count: N, day: int = 0
 ) -> Charge[N]:
-    """So many machines of a kind, ordered on a day of the grant."""
+    """A number of machines of a kind, ordered on a day of the grant."""
     label = machine.label
     lines = price_lines(on, machine, rules)
     price = machine_price(on, machine, lines)
@@ -249,12 +249,8 @@ def run_charge(
     kilo = watts_in_a_kilowatt(on)
     kw = on.compute("ratio", [watts, kilo], "kW", f"power of {label}")
     pue = setting(on, "electricity.pue", rules.pue, "factor", "PUE")
-    kwh = on.compute(
-        "product",
-        [kw, hours_in_a_day(on), days, pue],
-        "kwh",
-        f"energy of {called} on {label}",
-    )
+    words = f"energy of {called} on {label}"
+    kwh = on.compute("product", [kw, hours_in_a_day(on), days, pue], "kwh", words)
     key = "electricity.price_per_kwh"
     price = setting(on, key, rules.price_per_kwh, "money-per-kwh", "electricity")
     if rules.electricity_change:
@@ -281,7 +277,7 @@ def rental_charge(
     year: str = "",
     day: int,
 ) -> RunCharge[N]:
-    """So many runs on a rented instance that start in a year of the grant: hours x price."""
+    """A number of runs on a rented instance that start in a year of the grant: hours x price."""
     label = rental.label
     days = days_of_a_run(on, rental.times[model], rules, f"{model_name or model} on {label}")
     hours = on.compute("product", [days, hours_in_a_day(on)], "hours", f"hours, {name}")
@@ -322,27 +318,18 @@ def hourly_rate(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
         own = on.leaf("rental", quoted, "usd-per-hour", words, rental_id=rental.rental_id)
         return converted(on, own, rules, unit, words, RATE_DECIMALS)
     number = rental.allocation.partition(":")[2]
-    each = setting(
-        on,
-        f"allocations[{number}].price_per_gpu_hour",
-        rental.price_per_hour / rental.gpu_count,
-        "money-per-hour",
-        f"a GPU-hour of {rental.provider}",
-    )
+    key, unit = f"allocations[{number}].price_per_gpu_hour", "money-per-hour"
+    price, words = rental.price_per_hour / rental.gpu_count, f"a GPU-hour of {rental.provider}"
+    each = setting(on, key, price, unit, words)
     words = f"an hour of {rental.label}"
-    return on.compute("product", [each, gpus_of_a_job(on, rental)], "money-per-hour", words)
+    return on.compute("product", [each, gpus_of_a_job(on, rental)], unit, words)
 
 
 def gpus_of_a_job(on: Arithmetic[N], rental: Rental) -> N:
     """A number of pieces."""
-    return on.leaf(
-        "unit",
-        rental.gpu_count,
-        "pieces",
-        f"GPUs of a job on {rental.label}",
-        name="GPUs of a job",
-        rental_id=rental.rental_id,
-    )
+    words, origin = "GPUs of a job", {"rental_id": rental.rental_id}
+    label = f"{words} on {rental.label}"
+    return on.leaf("unit", rental.gpu_count, "pieces", label, name=words, **origin)
 
 
 def _of_runs(

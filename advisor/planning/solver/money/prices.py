@@ -36,15 +36,9 @@ def price_lines(on: Arithmetic[N], machine: Machine, rules: Rules) -> list[Price
             price = converted(on, own, rules, "money", words, rules.currency.decimals)
         else:
             price = on.leaf("quote", line.unit_price, "money", words, quote_id=line.quote_id)
-        quantity = on.leaf(
-            "unit",
-            line.quantity,
-            "pieces",
-            f"{line.label} in {machine.label}",
-            name="pieces of a machine",
-            machine_id=machine.machine_id,
-            item_id=line.item_id,
-        )
+        words, name = f"{line.label} in {machine.label}", "pieces of a machine"
+        origin = {"machine_id": machine.machine_id, "item_id": line.item_id}
+        quantity = on.leaf("unit", line.quantity, "pieces", words, name=name, **origin)
         amount = on.compute(
             "product", [quantity, price], "money", f"{line.label} for {machine.label}"
         )
@@ -195,14 +189,8 @@ def months_charged(on: Arithmetic[N], rules: Rules, day: int) -> tuple[N, N]:
     assert rules.life_months is not None
     life = setting(on, "institution.life_months", rules.life_months, "months", "life")
     ready = day + rules.lead_days
-    left = on.leaf(
-        "unit",
-        months_in_grant(rules, ready),
-        "months",
-        f"months of the grant from day {ready} on",
-        name="months in the grant",
-        day=ready,
-    )
+    months, words = months_in_grant(rules, ready), f"months of the grant from day {ready} on"
+    left = on.leaf("unit", months, "months", words, name="months in the grant", day=ready)
     return on.compute("least", [left, life], "months", f"months charged from day {ready} on"), life
 
 

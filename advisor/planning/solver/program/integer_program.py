@@ -25,7 +25,6 @@ from advisor.planning.solver.money.cents import (
     rent_cents_by_gpu,
     run_cents,
 )
-from advisor.planning.solver.plan import Rented
 from advisor.planning.solver.problem import EPSILON, Experiment, PlanningProblem
 from advisor.planning.solver.program.highs import HighsProgram
 from advisor.planning.solver.program.packing import Load, within_moments
@@ -288,13 +287,11 @@ class Program(HighsProgram):
                 if year == way.year:
                     self.rows.append(({days: -1.0, column: min(most, FIRST_DAYS)}, -inf, 0.0))
         self.rows += [(used, -inf, limit) for limit, used in hours.values()]
-        for cap in problem.rent_limits:
-            paid: dict[int, float] = {}
-            for (e_id, rental_id, year), column in self.rent.items():
-                one = Rented(experiment_id=e_id, rental_id=rental_id, year=year, runs=1)
-                if cents := rent_cents_by_gpu(problem, [one]).get(cap.gpu_id):
-                    paid[column] = cents
-            self.rows.append((paid, -inf, cap.cents))
+        paid: dict[str, dict[int, float]] = {limit.gpu_id: {} for limit in problem.rent_limits}
+        for key, column in self.rent.items() if paid else ():
+            for gpu_id, cents in rent_cents_by_gpu(problem, [key]).items():
+                paid.setdefault(gpu_id, {})[column] = cents
+        self.rows += [(paid[limit.gpu_id], -inf, limit.cents) for limit in problem.rent_limits]
 
     def _add_limits(self) -> None:
         problem = self.problem
