@@ -17,7 +17,7 @@ from advisor.costs.cost_of_owning import CostTerms
 from advisor.costs.price_book import quote_marks
 from advisor.costs.rental import BreakEven
 from advisor.ranking.candidates import Candidates, Reason
-from advisor.ranking.row_order import RankedRow
+from advisor.ranking.row_order import ORDER, RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records.measurement import Settings
 from bench_runner.typed_numbers import percent, plain
@@ -25,11 +25,7 @@ from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
 from price_catalog.power import Supply
 
-RULE_WORDS = {
-    "days": "fastest first",
-    "cost": "cheapest first",
-    "experiment-cost": "cheapest per experiment first",
-}
+RULE_WORDS = {rule: words for rule, (words, _) in ORDER.items()}
 RULE_CHOICES = {"days": "fastest", "cost": "cheapest", "experiment-cost": "per run"}
 """The same where somebody chooses one."""
 REASON_WORDS = {

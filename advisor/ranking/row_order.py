@@ -72,7 +72,7 @@ class ExcludedRow(NamedTuple):
     time: TrainingTime | None
 
 
-_ORDER = {
+ORDER = {
     "days": ("fastest first", "cheapest first"),
     "cost": ("cheapest first", "fastest first"),
     "experiment-cost": ("cheapest a run first", "with the cheapest machine first"),
@@ -217,7 +217,7 @@ class Ranking:
     @property
     def order_words(self) -> str:
         """The order of these rows: only what they show is explained."""
-        words, within = _ORDER[self.question.rule]
+        words, within = ORDER[self.question.rule]
         if len(set(self._tied_with)) < len(self.table):
             words += f"; what cannot be told apart is one group (=), {within}"
         if 0 < self.sold_rows < len(self.table):

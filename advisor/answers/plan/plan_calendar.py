@@ -12,8 +12,6 @@ from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem
 
 GLYPHS = ascii_lowercase + ascii_uppercase
-DAY = len("31 Jan 2027  ")
-"""Characters of a day in a table, with the room behind it."""
 NO_BREAK = "\N{NO-BREAK SPACE}"
 DELIVERY, IDLE, OUTSIDE, DUE = "░", "·", " ", "!"
 
@@ -33,19 +31,14 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int) -> list[str
     def column(day: float) -> int:
         return min(max(int(day / days * room), 0), room - 1)
 
-    header, free = "", 0
-    narrow = room < DAY * (len(problem.year_days) - 1)
+    header = ""
     for day in problem.year_days[:-1]:
-        starts = problem.start + timedelta(days=day)
-        text = f"{starts:%Y}"
-        if not narrow and column(day) + DAY <= room:
-            text = short_day(starts)
-        if free <= column(day) <= room - len(text):
-            header = f"{header:{column(day)}}{text}"
-            free = len(header) + 1
+        text = short_day(problem.start + timedelta(days=day))
+        if len(header) <= column(day) <= room - len(text):
+            header = f"{header:{column(day)}}{text} "
     dates = sorted({e.due_day for e in problem.experiments} - set(problem.year_days))
     marks = "".join(DUE if at in set(map(column, dates)) else " " for at in range(room))
-    lines = [f"{'':{left}}  {header}"]
+    lines = [f"{'':{left}}  {header}".rstrip()]
     lines += [f"{'':{left}}  {marks.rstrip()}"] * bool(dates)
     for (name, tail), lane in zip(labels, lanes, strict=True):
         cells = _cells(problem, plan, lane, room, glyphs)

@@ -33,7 +33,7 @@ from advisor.answers.wording import (
     pays_words,
     price_day,
 )
-from advisor.costs.amount_words import age_words, minutes_words, usd_rounded
+from advisor.costs.amount_words import age_words, counted, minutes_words, usd_rounded
 from advisor.costs.cost_terms import stated_terms
 from advisor.costs.price_book import add_command
 from advisor.ranking.fine_tuning import parted
@@ -91,13 +91,11 @@ def _trained(found: Verdict, row: RankedRow) -> Doubt | None:
         taken = f"{PREDICTED_MARK}{plain(row.time.peak_memory_gib)}"
         said.append(f"takes {taken} of {build.gpu.memory_gib:g} GiB on {gpus_words(build)}")
     gaps = [*zip(found.candidates.gap, found.candidates.builds, strict=True)]
-    fits = {each.gpu.gpu_id for gap, each in gaps if gap is None}
-    unfit = dict.fromkeys(each.gpu for gap, each in gaps if gap == "does-not-fit")
-    small = [gpu.short_name for gpu in unfit if gpu.gpu_id not in fits]
-    if small:
-        less = "" if tuning.train == "qlora" else ": --train qlora needs less"
-        others = " and others" if len(small) > 3 else ""
-        said.append(f"does not fit {', '.join(small[:3])}{others}{less}")
+    small = {each.gpu.gpu_id for gap, each in gaps if gap == "does-not-fit"}
+    small -= {each.gpu.gpu_id for gap, each in gaps if gap is None}
+    if small and tuning.train != "qlora":
+        kinds = counted(len(small), "kind")
+        said.append(f"{kinds} of GPU too small: --train qlora needs less")
     command = asked_of("predict", name, build).replace(" --gpu ", f"{tuning.flags()} --gpu ")
     return Doubt("trained", "; ".join(said), f"{command} --details")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from advisor.cli.command import (
     ANSWERED,
@@ -18,10 +17,6 @@ from advisor.cli.command import (
     typed_terms,
 )
 from advisor.typed_input import InputError
-
-if TYPE_CHECKING:
-    from advisor.ranking.row_order import Ranking
-    from price_catalog.model import Rental
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,15 +83,10 @@ def run(options: argparse.Namespace) -> int:
             raise InputError(next(iter(errors.values())))
         key, question = asked
         answer = rank(make_candidates(reader, snapshot, key), question)
-        rentals: tuple[Rental, ...] = ()
-        if options.format != "csv":
-            rentals = reader.rentals(_gpus_to_rent(answer))
+        # What is rented instead where nothing is sold, else what the first row has.
+        gpus = [answer.lead(0).build.gpu.gpu_id] if answer.sold_rows else None
+        rentals = () if options.format == "csv" else reader.rentals(gpus)
         sources = reader.sources() if options.format == "table" and options.details else ()
-    if options.format == "table" and not options.details:
-        from advisor.answers.ranking.rank_answer import rank_answer
-
-        print(rank_answer(answer, rentals, key, width=terminal_width()))
-        return ANSWERED if len(answer) else NO_ANSWER
     if options.format == "json":
         from advisor.answers.ranking.rank_json_csv import ranking_object
         from advisor.tables.plain_values import to_json
@@ -106,15 +96,12 @@ def run(options: argparse.Namespace) -> int:
         from advisor.answers.ranking.rank_json_csv import ranking_csv
 
         print(ranking_csv(answer))
-    else:
+    elif options.details:
         from advisor.answers.ranking.rank_details import ranking_text
 
         print(ranking_text(answer, rentals, key, sources, width=terminal_width()))
+    else:
+        from advisor.answers.ranking.rank_answer import rank_answer
+
+        print(rank_answer(answer, rentals, key, width=terminal_width()))
     return ANSWERED if len(answer) else NO_ANSWER
-
-
-def _gpus_to_rent(answer: Ranking) -> list[str] | None:
-    """The GPUs whose hourly prices the answer speaks of; None: all."""
-    if not answer.sold_rows:
-        return None
-    return [answer.lead(0).build.gpu.gpu_id]
