@@ -27,7 +27,7 @@ from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
 from bench_runner.records.timing import SECONDS_PER_DAY
-from bench_runner.settings.paper_space import even_batch, fast_search
+from bench_runner.settings.paper_space import even_batch, fast_search_minutes
 from bench_runner.typed_numbers import count_words, percent, plain
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def predict(
         other = days_of(*other_software(asked))
     kernels = None if target.recipe is None else most_promising(target.recipe)
     settings = found.settings(0, kernels)
-    search = fast_search(
+    minutes = fast_search_minutes(
         workload.family,
         count,
         compiles=workload.compiles,
@@ -221,7 +221,7 @@ def predict(
         host_gib = host_gib_for(many.options[int(many.option[0])], workload, count)
     bench = (
         f"benchmark {workload.workload_id} on {count} x {chip.name} (advisor bench, about "
-        f"{minutes_words(search.minutes)})"
+        f"{minutes_words(minutes)})"
     )
     measurable = fits and software == "ours" and not measured and not _lacks_bf16(workload, chip)
     peak = chip.peak_tflops(workload.precision, free_lunch=not naive)
@@ -252,7 +252,7 @@ def predict(
         active_parameters=_active(target),
         training_flops=workload.flops,
         distance=distance,
-        bench_minutes=search.minutes,
+        bench_minutes=minutes,
         measure=bench if measurable else None,
         assumptions=(
             *target.assumptions,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from advisor.ranking.interval_comparison import Doubt, reaches
 from advisor.ranking.row_order import Ranking
-from bench_runner.settings.paper_space import FastSearch, fast_search
+from bench_runner.settings.paper_space import fast_search_minutes
 
 
 class Wanted(NamedTuple):
@@ -14,8 +14,8 @@ class Wanted(NamedTuple):
 
     build: int
     """The candidates' index."""
-    search: FastSearch
-    """What measuring it takes."""
+    minutes: float
+    """How long measuring it takes."""
     left: int
     """How many rows will then still not be told from it, if it finds what is estimated."""
 
@@ -35,7 +35,7 @@ def wanted(ranking: Ranking) -> Wanted | None:
         chosen = None if best is None else best.chosen
         if chosen is None or chosen.timing == "synchronised":
             continue
-        search = fast_search(
+        minutes = fast_search_minutes(
             model.family,
             candidates.builds[i].gpu_count,
             compiles=model.compiles,
@@ -48,5 +48,5 @@ def wanted(ranking: Ranking) -> Wanted | None:
         # It tells how fast the user's own software is, too: estimates are then compared with it
         # as with each other.
         left = [j for j in group if j != i and reaches(found, ranking.doubt(j), near=True)]
-        return Wanted(i, search, len(left))
+        return Wanted(i, minutes, len(left))
     return None

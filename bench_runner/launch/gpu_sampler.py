@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
+from collections.abc import Callable
 from contextlib import suppress
+from statistics import fmean
 from typing import Any
 
 _FEWEST_SAMPLES = 3
@@ -21,9 +24,8 @@ class GpuSampler:
         self._uuid = uuid
         self._every_s = every_s
         self._stop = threading.Event()
-        self._rows: list[tuple[float, float, float, float]] = []
-        self._joules: list[tuple[float, float]] = []
-        self._slowed: list[tuple[float, bool]] = []
+        self._read: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        """When each was read, and what."""
         self._thread = threading.Thread(target=self._run, daemon=True)
 
     def start(self) -> None:
@@ -42,73 +44,50 @@ class GpuSampler:
             import pynvml  # only a machine with NVIDIA GPUs has a use for it
 
             pynvml.nvmlInit()
-            handle = pynvml.nvmlDeviceGetHandleByUUID(self._uuid)
+            gpu = pynvml.nvmlDeviceGetHandleByUUID(self._uuid)
         except Exception:
             # A record without them is still a record.
             return
-        counts = _counts_energy(pynvml, handle)
+        nvml: Any = pynvml
+        reads: dict[str, Callable[[], float]] = {
+            "sm_clock_mhz": lambda: nvml.nvmlDeviceGetClockInfo(gpu, nvml.NVML_CLOCK_SM),
+            "power_w": lambda: nvml.nvmlDeviceGetPowerUsage(gpu) / 1000,
+            "temperature_c": lambda: nvml.nvmlDeviceGetTemperature(gpu, nvml.NVML_TEMPERATURE_GPU),
+            "slowed": lambda: bool(
+                int(nvml.nvmlDeviceGetCurrentClocksEventReasons(gpu)) & _BY_HEAT
+            ),
+            # Volta and newer have a counter.
+            "joules": lambda: nvml.nvmlDeviceGetTotalEnergyConsumption(gpu) / 1000,
+        }
         while not self._stop.wait(self._every_s):
-            # Some GPUs tell one and not another, and any may fail once.
-            with suppress(Exception):
-                self._rows.append(
-                    (
-                        time.monotonic(),
-                        float(pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)),
-                        pynvml.nvmlDeviceGetPowerUsage(handle) / 1000,
-                        float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)),
-                    )
-                )
-            with suppress(Exception):
-                reasons = int(pynvml.nvmlDeviceGetCurrentClocksEventReasons(handle))
-                self._slowed.append((time.monotonic(), bool(reasons & _BY_HEAT)))
-            if counts:
+            for name, read in reads.items():
+                # Some GPUs tell one and not another, and any may fail once.
                 with suppress(Exception):
-                    joules = pynvml.nvmlDeviceGetTotalEnergyConsumption(handle) / 1000
-                    self._joules.append((time.monotonic(), joules))
+                    self._read[name].append((time.monotonic(), float(read())))
 
     def summary(self, since_s: float, until_s: float) -> dict[str, float]:
         """Means between two readings of `time.monotonic`; {} where there are too few.
 
         NVML's power is the mean of the second before it is asked, so the first second is left out.
         ``slowed_by_heat``: in which share of the readings heat held the clock back, where it did.
-        ``counted_w`` is what the GPU's own counter of energy (mJ, Volta and newer) grew by, over
-        the seconds between its first and last reading; absent where the GPU has no counter.
+        ``counted_w`` is what the GPU's own counter of energy (mJ) grew by, over the seconds between
+        its first and last reading; absent where the GPU has no counter.
         """
-        rows = [row for row in self._rows if since_s + POWER_AVERAGED_S <= row[0] <= until_s]
-        more = self._by_heat(since_s, until_s)
-        if until_s - since_s >= POWER_AVERAGED_S:  # the counter moves in jumps, too
-            more |= self._counted(since_s, until_s)
-        if len(rows) < _FEWEST_SAMPLES:
-            return more
-        _, clock, power, temperature = (
-            sum(column) / len(rows) for column in zip(*rows, strict=True)
-        )
-        return {
-            "sm_clock_mhz": round(clock, 1),
-            "power_w": round(power, 1),
-            "temperature_c": round(temperature, 1),
-            "samples": len(rows),
-            "timed_s": round(until_s - since_s, 2),
-            **more,
-        }
 
-    def _by_heat(self, since_s: float, until_s: float) -> dict[str, float]:
-        read = [slow for at_s, slow in self._slowed if since_s <= at_s <= until_s]
-        share = sum(read) / len(read) if len(read) >= _FEWEST_SAMPLES else 0.0
-        return {"slowed_by_heat": round(share, 3)} if share else {}
+        def within(name: str, from_s: float) -> list[tuple[float, float]]:
+            found = [row for row in self._read[name] if from_s <= row[0] <= until_s]
+            return found if len(found) >= _FEWEST_SAMPLES else []
 
-    def _counted(self, since_s: float, until_s: float) -> dict[str, float]:
-        read = [row for row in self._joules if since_s <= row[0] <= until_s]
-        if len(read) < _FEWEST_SAMPLES:
-            return {}
-        (began_s, before), (ended_s, after) = read[0], read[-1]
-        return {"counted_w": round((after - before) / (ended_s - began_s), 1)}
-
-
-def _counts_energy(nvml: Any, handle: Any) -> bool:
-    """Whether the GPU has a counter of energy."""
-    try:
-        nvml.nvmlDeviceGetTotalEnergyConsumption(handle)
-    except Exception:
-        return False  # NVML_ERROR_NOT_SUPPORTED before Volta; the library's own class of errors
-    return True
+        found: dict[str, float] = {}
+        for name in ("sm_clock_mhz", "power_w", "temperature_c"):
+            if rows := within(name, since_s + POWER_AVERAGED_S):
+                found[name] = round(fmean(value for _, value in rows), 1)
+                found |= {"samples": len(rows), "timed_s": round(until_s - since_s, 2)}
+        slowed = within("slowed", since_s)
+        if any(value for _, value in slowed):
+            found["slowed_by_heat"] = round(fmean(value for _, value in slowed), 3)
+        joules = within("joules", since_s)
+        if joules and until_s - since_s >= POWER_AVERAGED_S:  # the counter moves in jumps, too
+            (began_s, before), (ended_s, after) = joules[0], joules[-1]
+            found["counted_w"] = round((after - before) / (ended_s - began_s), 1)
+        return found

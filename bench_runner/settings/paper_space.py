@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 
 from bench_runner.records import measurement
 from bench_runner.records.measurement import Method, Settings, Sharding
@@ -188,21 +187,7 @@ def estimated_minutes(trials: float, pass_s: float | None = None) -> float:
     return trials * (SECONDS_PER_TRIAL + PASSES_PER_TRIAL * (pass_s or 0.0)) / 60
 
 
-class FastSearch(NamedTuple):
-    """What `advisor bench` is expected to do where nothing else is asked for: the one place that
-    says how long measuring takes."""
-
-    tries: float
-    """About how many settings it times."""
-    pass_s: float | None
-    """One forward and backward pass of the micro-batch; None where its size is not known."""
-
-    @property
-    def minutes(self) -> float:
-        return estimated_minutes(self.tries, self.pass_s)
-
-
-def fast_search(
+def fast_search_minutes(
     family: str,
     gpu_count: int,
     *,
@@ -210,11 +195,10 @@ def fast_search(
     days: float,
     training_steps: int,
     settings: Settings | None,
-) -> FastSearch:
-    """Of a model of this family whose run is thought to take so many days with the settings."""
+) -> float:
+    """How long `advisor bench` is expected to take where nothing else is asked for, of a model of
+    this family whose run takes ``days`` with these settings; the one place that says so."""
     compiled, uncompiled = KERNEL_TRIALS.get(family, KERNEL_TRIALS["decoder"])
     tries = max(1.0, len(space(gpu_count)) * FAST_TRIES) + (compiled if compiles else uncompiled)
     steps = None if settings is None else settings.gradient_accumulation_steps
-    if not steps:
-        return FastSearch(tries=tries, pass_s=None)
-    return FastSearch(tries=tries, pass_s=days * 86_400 / training_steps / steps)
+    return estimated_minutes(tries, days * 86_400 / training_steps / steps if steps else None)

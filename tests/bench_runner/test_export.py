@@ -19,7 +19,7 @@ from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import configure, paper_space
+from bench_runner.settings import configure, paper_space, settings_tried
 from bench_runner.settings.obstacles import parse_settings
 
 WINNER = Measurement(
@@ -191,3 +191,20 @@ def test_a_record_of_another_model_under_the_same_id_is_not_exported(
     assert main([*words, str(tmp_path / "yes")]) == 0
     arguments = json.loads((tmp_path / "yes" / "training_arguments.json").read_text())
     assert arguments["per_device_train_batch_size"] == 4
+
+
+@pytest.mark.parametrize("name", ["pythia-160m", "roberta", "vit", "mamba"])
+def test_no_two_settings_are_written_out_alike(name: str, tmp_path: Path) -> None:
+    recipe = find_recipe(name)
+    written: dict[str, str] = {}
+    for at, settings in enumerate(settings_tried.whole_space(recipe, 2, flash=True)[::5]):
+        full = replace(settings, micro_batch_size=8, gradient_accumulation_steps=2)
+        attention = configure.attention(recipe, settings, flash="flash_attention_2")
+        about = {"about": {"attention": attention, "capability": [9, 0]}}
+        winner = replace(WINNER, settings=full, environment=about)
+        files = export.write(recipe, winner, tmp_path / str(at))
+        texts = {file.name: file.read_text() for file in files}
+        # The script's head names the settings.
+        texts["train.py"] = ast.unparse(ast.parse(texts["train.py"]).body[1:])
+        said = written.setdefault(json.dumps(texts), paper_space.label(settings))
+        assert said == paper_space.label(settings)

@@ -300,7 +300,7 @@ def _measure(one: OneBuild) -> Lines:
     if one.build.machines > 1:
         first = "on a cluster (SLURM)"
     if settles is not None and settles.build == one.index:
-        minutes = minutes_words(settles.search.minutes)
+        minutes = minutes_words(settles.minutes)
         first += f"; about {minutes}, which would settle most of the doubt"
     yield first
     yield from (f"{where}: {command}" for where, command in measure_commands(one).items())

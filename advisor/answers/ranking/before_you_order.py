@@ -128,7 +128,7 @@ def _measure(found: Verdict, row: RankedRow) -> Doubt | None:
     build, why = found.candidates.builds[settles.build], "to know its time: this is an estimate"
     if found.as_good:
         why = "to settle part of the tie" if settles.left else "to tell the group apart"
-    words = f"{gpus_words(build)} for {minutes_words(settles.search.minutes)} {why}"
+    words = f"{gpus_words(build)} for {minutes_words(settles.minutes)} {why}"
     if is_uneven(model, gpus_of(build)):
         words += f"; its batch of {model.batch_size:,} does not divide: change that first"
     return Doubt("measure", words + limit_first(build), measure_build(model, build))

@@ -249,7 +249,7 @@ def _measure_object(ranking: Ranking) -> dict[str, Any] | None:
     build = ranking.candidates.builds[found.build]
     return {
         **_build_object(build),
-        "minutes": round(found.search.minutes, 1),
+        "minutes": round(found.minutes, 1),
         "still_open": found.left,
         "command": measure_build(ranking.candidates.model, build),
     }
