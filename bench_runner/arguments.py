@@ -8,7 +8,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
@@ -174,17 +173,12 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
     """The settings that are asked for and go here; what does not is said on stderr."""
     recipe, gpus = setup.recipe, setup.machine.gpus
     capability = gpus[0].compute_capability if gpus and arguments.device == "cuda" else None
-    flash = obstacles.has_flash_attention(
-        capability, {name for name in obstacles.FLASH_PACKAGES if find_spec(name) is not None}
-    )
-    why_not_here = partial(
-        obstacles.why_not_here,
-        torchao=find_spec("torchao") is not None,
-        flash=flash,
-        deepspeed=find_spec("deepspeed") is not None,
-        peft=find_spec("peft") is not None,
-        training=recipe.training,
-    )
+    packages = {name for name in obstacles.PACKAGES if find_spec(name) is not None}
+    flash = obstacles.has_flash_attention(capability, packages)
+
+    def why_not_here(settings: Settings) -> str | None:
+        return obstacles.why_not_here(settings, recipe.training, packages, capability)
+
     if arguments.settings is not None:
         settings = obstacles.parse_settings(arguments.settings)
         every = obstacles.every_setting(recipe)

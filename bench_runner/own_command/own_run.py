@@ -256,14 +256,12 @@ class _Watched:
             raise ValueError(
                 f"{world} processes train, {len(timed)} of them here: give one machine alone"
             )
-        not_profiled, found = None, None
+        on_gpu, not_profiled = leader["device"] is not None, None
+        found = Timeline(seconds={}, kernels=(), on_gpu=on_gpu, loads_serially=False)
         try:
-            found = self.timeline(on_gpu=leader["device"] is not None)
+            found = self.timeline(on_gpu=on_gpu)
         except (OSError, ValueError) as error:
             not_profiled = " ".join(str(error).split())
-        sharded = any(e["sharded"] for e in timed)
-        parameters = max(int(e["parameters"]) for e in timed)
-        whole = int(leader["parameter_bytes"])
         return OwnRun(
             gpu=printable(str(leader["device"])) if leader["device"] else "cpu",
             gpu_count=max(1, count),
@@ -273,15 +271,15 @@ class _Watched:
             settled=leader["how"] == "settled",
             steps_timed=len(kept),
             pauses=len(sample) - len(kept),
-            seconds={} if found is None else of_the_step(found, step_s),
-            kernels=() if found is None else found.kernels,
-            loads_serially=found is not None and found.loads_serially,
+            seconds=of_the_step(found, step_s) if found.seconds else {},
+            kernels=found.kernels,
+            loads_serially=found.loads_serially,
             memory_gib=max(float(e["reserved_gib"]) for e in timed),
             allocated_gib=max(float(e["allocated_gib"]) for e in timed),
             state_gib=max(int(e["state_bytes"]) for e in timed) / 1024**3,
-            sharded=sharded,
-            parameters=parameters,
-            parameter_bytes=whole,
+            sharded=any(e["sharded"] for e in timed),
+            parameters=max(int(e["parameters"]) for e in timed),
+            parameter_bytes=int(leader["parameter_bytes"]),
             joules=self.joules(leader, step_s),
             max_steps=leader.get("max_steps"),
             torch=str(leader["torch"]),
@@ -333,17 +331,11 @@ def without_pauses(sample: list[float]) -> list[float]:
 def of_the_step(found: Timeline, step_s: float) -> dict[str, float]:
     """The profile's seconds as parts of a step without a profiler, which slows the host alone: on a
     GPU what it is busy with stays, and the waiting is what is left of the step."""
-    waiting = {kind: s for kind, s in found.seconds.items() if kind in ("data", "host")}
-    busy = {kind: s for kind, s in found.seconds.items() if kind not in waiting}
-    computed = sum(busy.values())
-    if not found.on_gpu:
-        busy, waiting = dict(found.seconds), {}
-        computed = sum(busy.values())
-    left = step_s - computed
-    if left <= 0 or not found.on_gpu or not waiting:
-        scale = step_s / computed
-        parts = {kind: s * scale for kind, s in busy.items()}
-    else:
-        scale = left / sum(waiting.values())
-        parts = busy | {kind: s * scale for kind, s in waiting.items()}
+    idle = ("data", "host") if found.on_gpu else ()
+    waiting = sum(found.seconds.get(kind, 0.0) for kind in idle)
+    computed = sum(found.seconds.values()) - waiting
+    busy, idling = step_s / computed, 0.0
+    if waiting and step_s > computed:
+        busy, idling = 1.0, (step_s - computed) / waiting
+    parts = {kind: s * (idling if kind in idle else busy) for kind, s in found.seconds.items()}
     return {kind: parts[kind] for kind in KINDS if parts.get(kind)}

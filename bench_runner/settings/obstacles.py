@@ -11,8 +11,8 @@ from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
 from bench_runner.settings import paper_space
 from bench_runner.settings.settings_tried import as_searched, as_trained, settings_of_methods
 
-FLASH_PACKAGES = ("flash_attn", "flash_attn_interface")
-"""FlashAttention 2, and 3, which is for Hopper alone."""
+PACKAGES = ("flash_attn", "flash_attn_interface", "torchao", "deepspeed", "peft")
+"""What some settings need: FlashAttention 2, or 3, which is for Hopper alone, and so on."""
 
 
 _WORDS: dict[str, dict[str, Any]] = {
@@ -102,26 +102,19 @@ def _searched(recipe: Recipe, settings: Settings) -> Settings:
 
 
 def why_not_here(
-    settings: Settings,
-    *,
-    torchao: bool,
-    flash: bool,
-    deepspeed: bool = True,
-    peft: bool = True,
-    training: Training | None = None,
+    settings: Settings, training: Training, packages: Collection[str], capability: str | None
 ) -> str | None:
     """The sentence that says why this machine cannot train so, or None where it can.
 
-    ``torchao``, ``deepspeed`` and ``peft``: whether they are installed; ``flash``: whether a
-    FlashAttention for this GPU is.
+    ``packages``: those of `PACKAGES` that are installed; ``capability``: the GPU's, as ``9.0``.
     """
-    if training is not None and training.adapter_rank is not None and not peft:
+    if training.adapter_rank is not None and "peft" not in packages:
         return "adapters need peft, which is not installed: pip install peft"
-    if training is not None and training.weight_bits is not None and not torchao:
+    if training.weight_bits is not None and "torchao" not in packages:
         return "weights of 4 bits need torchao, which is not installed: pip install torchao"
-    if (settings.sharding or "").startswith("zero-") and not deepspeed:
+    if (settings.sharding or "").startswith("zero-") and "deepspeed" not in packages:
         return "ZeRO needs DeepSpeed, which is not installed: leave it out, or install deepspeed"
-    if settings.attention == "flash" and not flash:
+    if settings.attention == "flash" and not has_flash_attention(capability, packages):
         return (
             "FlashAttention is not installed for this machine: leave out flash, or install "
             "flash-attn"
@@ -129,9 +122,9 @@ def why_not_here(
     return None
 
 
-def has_flash_attention(compute_capability: str | None, packages: Collection[str]) -> bool:
+def has_flash_attention(capability: str | None, packages: Collection[str]) -> bool:
     """Whether a GPU of this compute capability can use one of the installed packages."""
-    if compute_capability is None:
+    if capability is None:
         return False
-    hopper = compute_capability.startswith("9.")
+    hopper = capability.startswith("9.")
     return "flash_attn" in packages or ("flash_attn_interface" in packages and hopper)

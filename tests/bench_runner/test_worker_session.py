@@ -11,31 +11,6 @@ from bench_runner.arguments import find_recipe
 from bench_runner.launch.trial import NoDeviceError, TrialSpec
 from tests.torch_for_tests import loaded_later
 
-TRAINING = {"batch_size": 4, "training_steps": 100, "sequence_length": 16, "precision": "bf16"}
-T5: dict[str, Any] = {
-    "id": "t5",
-    "name": "T5",
-    "family": "encoder",
-    "source": "tests",
-    "architecture": {
-        "config_class": "T5Config",
-        "arguments": {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
-        | {"vocab_size": 128},
-    },
-    "training": TRAINING | {"optimizer": "adamw"},
-    "support": {"attention": "sdpa"},
-}
-LLAMA = T5 | {
-    "id": "llama",
-    "name": "Llama",
-    "family": "decoder",
-    "architecture": {
-        "config_class": "LlamaConfig",
-        "arguments": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
-        | {"num_key_value_heads": 4, "intermediate_size": 64, "vocab_size": 128}
-        | {"max_position_embeddings": 64},
-    },
-}
 pytestmark = pytest.mark.torch
 torch = loaded_later("torch")
 loaded_later("transformers")
