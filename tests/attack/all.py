@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import tempfile
 import time
@@ -18,35 +17,26 @@ from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-Attack = Callable[[int, int], tuple[int, list[str]]]
-"""How many to try, and a seed; how many were tried, and what went wrong."""
+Attack = Callable[[Path, Path, int, int], list[str]]
+"""A store, a folder, how many to try, and a seed; what went wrong."""
 
 
-def attacks(whole: Path, folder: Path) -> dict[str, tuple[int, Attack]]:
+def attacks() -> dict[str, tuple[int, Attack]]:
     """Each attack by its name, with how many it tries at a time."""
     from tests.attack import commands_and_stores as stores
     from tests.attack import generated_files, random_keys
 
-    def of_files(kind: str, count: int, seed: int) -> tuple[int, list[str]]:
-        store = Path(shutil.copy(whole, folder / "results.duckdb"))
-        tried, _, faults = generated_files.attack(kind, store, folder, count, seed)
-        return tried, faults
-
-    def of_stores(
-        attack: Callable[[Path, Path, int, int], list[str]], count: int, seed: int
-    ) -> tuple[int, list[str]]:
-        return count, attack(whole, folder, count, seed)
-
     found: dict[str, tuple[int, Attack]] = {
-        f"{kind} files": (50, partial(of_files, kind)) for kind in generated_files.KINDS
+        f"{kind} files": (50, partial(generated_files.attack, kind))
+        for kind in generated_files.KINDS
     }
-    found["command lines"] = (20, partial(of_stores, stores.words))
-    found["altered stores"] = (10, partial(of_stores, stores.altered))
-    found["damaged stores"] = (5, partial(of_stores, stores.damage))
-    found["kills"] = (2, partial(of_stores, stores.kills))
-    found["kills at each write"] = (8, partial(of_stores, stores.writes))
-    found["a crowd of eight"] = (8, partial(of_stores, stores.crowd))
-    found["keys and clicks"] = (64, partial(of_stores, random_keys.keys))
+    found["command lines"] = (20, stores.words)
+    found["altered stores"] = (10, stores.altered)
+    found["damaged stores"] = (5, stores.damage)
+    found["kills"] = (2, stores.kills)
+    found["kills at each write"] = (8, stores.writes)
+    found["a crowd of eight"] = (8, stores.crowd)
+    found["keys and clicks"] = (64, random_keys.keys)
     return found
 
 
@@ -70,18 +60,18 @@ def main() -> int:
         build_store(whole)
     chosen = {
         name: attack
-        for name, attack in attacks(whole, folder).items()
+        for name, attack in attacks().items()
         if options.only is None or any(word in name for word in options.only.split(","))
     }
     print("| attack | tries | lost | tracebacks | hangs | other |\n|---|---:|---:|---:|---:|---:|")
     failed = []
     for name, (count, attack) in chosen.items():
         ends = time.monotonic() + 60 * options.minutes / len(chosen)
-        tries, faults, seed = 0, [], options.seed
+        tries, seed = 0, options.seed
+        faults: list[str] = []
         while not tries or time.monotonic() < ends:
-            tried, wrong = attack(count, seed)
-            tries, seed = tries + tried, seed + 1
-            faults += wrong
+            faults += attack(whole, folder, count, seed)
+            tries, seed = tries + count, seed + 1
         kinds = [_kind(fault) for fault in faults]
         counts = (kinds.count(each) for each in ("lost", "traceback", "hang", "other"))
         print(f"| {name} | {tries:,} | {' | '.join(map(str, counts))} |", flush=True)

@@ -62,15 +62,33 @@ def words(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     return faults
 
 
-def _append(folder: Path, told: int) -> None:
-    store = Store(folder / "results.duckdb")
-    for n in range(10_000):
-        one = journal.with_id(record(f"k-{n}", gpu_count=n + 1))
-        journal.append(folder / "r.jsonl", one)
-        os.write(told, f"journal {one.measurement_id}\n".encode())
-        if n % 3 == 0:
-            store.add(measurement=[one])
-            os.write(told, f"store {one.measurement_id}\n".encode())
+def write(folder: str, who: str, count: str) -> None:
+    """Append records to a journal and a store, say where each is kept, and export them."""
+    path = Path(folder, "results.duckdb")
+    for n in range(int(count)):
+        one = journal.with_id(record(f"{who}-{n}", gpu_count=n + 1, recipe_hash=who))
+        journal.append(Path(folder, "r.jsonl"), one)
+        print("journal", one.measurement_id, flush=True)
+        Store(path, wait_s=600).add(measurement=[one])
+        print("store", one.measurement_id, flush=True)
+        with Store(path, wait_s=600).reading() as reader:
+            reader.own_records()
+    Store(path, wait_s=600).export(Path(folder, f"e-{who}.jsonl"))
+    print("done", "-", flush=True)
+
+
+WRITE = [
+    *(sys.executable, "-c"),
+    "import sys; from tests.attack.commands_and_stores import write; write(*sys.argv[1:])",
+]
+
+
+def _fresh(store: Path, folder: Path, name: str) -> tuple[Path, Path]:
+    """An empty folder, and a copy of the store in it."""
+    place = folder / name
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    return place, Path(shutil.copy(store, place / "results.duckdb"))
 
 
 def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
@@ -78,15 +96,12 @@ def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     faults = []
     for number in range(count):
         dice = random.Random(f"kills {seed} {number}")
-        place = folder / "kills"
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        own = Path(shutil.copy(store, place / "results.duckdb"))
+        place, own = _fresh(store, folder, "kills")
         hears, tells = os.pipe()
         writer = os.fork()  # starting Python for each would take most of the time
         if writer == 0:
-            with contextlib.suppress(BaseException):
-                _append(place, tells)
+            with contextlib.suppress(BaseException), open(tells, "w") as sys.stdout:
+                write(str(place), "k", "10000")
             os._exit(1)
         os.close(tells)
         with open(hears) as heard:
@@ -94,10 +109,9 @@ def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
             time.sleep(dice.uniform(0.0, 0.6))
             os.kill(writer, signal.SIGKILL)
             _, status = os.waitpid(writer, 0)
-            told = [line.split() for line in (first + heard.read()).splitlines()]
+            told = first + heard.read()
         if os.waitstatus_to_exitcode(status) != -signal.SIGKILL:
             faults.append(f"kill {number}: the writer ended by itself")
-        told = [line for line in told if len(line) == 2]
         faults += _lost(f"kill {number}", place, own, told)
         left = {path.name for path in place.iterdir()} - {"r.jsonl", "results.duckdb"}
         if left - {"results.duckdb.wal"}:
@@ -105,29 +119,14 @@ def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     return faults
 
 
-WRITE = (
-    "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
-    "from bench_runner.records import journal\nfrom tests.store_for_tests import record\n"
-    "folder, who = Path(sys.argv[1]), sys.argv[2]\n"
-    "for n in range(int(sys.argv[3])):\n"
-    "    one = journal.with_id(record(f'c-{who}-{n}', gpu_count=n + 1, recipe_hash=who))\n"
-    "    journal.append(folder / 'r.jsonl', one)\n"
-    "    Store(folder / 'results.duckdb', wait_s=600).add(measurement=[one])\n"
-    "    with Store(folder / 'results.duckdb', wait_s=600).reading() as reader:\n"
-    "        reader.own_records()\n"
-)
-
-
 def crowd(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     """Eight programs that write and read one journal and one store at once."""
-    place = folder / "crowd"
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
-    own = Path(shutil.copy(store, place / "results.duckdb"))
+    place, own = _fresh(store, folder, "crowd")
     each = max(1, count // 8)
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITE, str(place), f"w{who}", str(each)],
+            [*WRITE, str(place), f"w{who}", str(each)],
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -237,19 +236,6 @@ def altered(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     return faults
 
 
-ONCE = (
-    "import sys\nfrom pathlib import Path\nfrom advisor.store import Store\n"
-    "from bench_runner.records import journal\nfrom tests.store_for_tests import record\n"
-    "folder = Path(sys.argv[1])\n"
-    "for n in range(2):\n"
-    "    one = journal.with_id(record(f'w-{n}', gpu_count=n + 1))\n"
-    "    journal.append(folder / 'r.jsonl', one)\n"
-    "    print('journal', one.measurement_id, flush=True)\n"
-    "    Store(folder / 'results.duckdb').add(measurement=[one])\n"
-    "    print('store', one.measurement_id, flush=True)\n"
-    "Store(folder / 'results.duckdb').export(folder / 'e.jsonl')\n"
-    "print('done', '-', flush=True)\n"
-)
 CALLS = (
     "pwrite64", "write", "ftruncate", "fsync", "fdatasync", "unlink", "link", "rename", "flock",
 )  # fmt: skip
@@ -267,30 +253,17 @@ def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
                 print(f"stopped at {call} {nth}, after {killed} kills")
                 return faults
             tried += 1
-            place = folder / "writes"
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            own = Path(shutil.copy(store, place / "results.duckdb"))
-            words = [
-                "strace",
-                "-f",
-                "-qq",
-                "-o",
-                os.devnull,
-                "-e",
-                f"trace={call}",
-            ]
+            place, own = _fresh(store, folder, "writes")
+            words = ["strace", "-f", "-qq", "-o", os.devnull, "-e", f"trace={call}"]
             words += ["-e", f"inject={call}:signal=KILL:when={nth}"]
             done = subprocess.run(
-                [*words, sys.executable, "-c", ONCE, str(place)],
+                [*words, *WRITE, str(place), "w", "2"],
                 capture_output=True,
                 text=True,
                 timeout=300,
             )
-            told = [line.split() for line in done.stdout.splitlines()]
-            told = [line for line in told if len(line) == 2]
-            faults += _lost(f"{call} {nth}", place, own, told)
-            if ["done", "-"] in told:
+            faults += _lost(f"{call} {nth}", place, own, done.stdout)
+            if "done -\n" in done.stdout:
                 break
             if done.returncode not in (-signal.SIGKILL, 128 + signal.SIGKILL):
                 faults.append(f"{call} {nth}: not killed: {done.stderr.strip()[-200:]}")
@@ -302,7 +275,7 @@ def writes(store: Path, folder: Path, count: int, seed: int) -> list[str]:
     return faults
 
 
-def _lost(what: str, place: Path, own: Path, told: list[list[str]]) -> list[str]:
+def _lost(what: str, place: Path, own: Path, told: str) -> list[str]:
     """What was acknowledged and is gone, or what cannot be used any more."""
     try:
         written = {each.measurement_id for each in journal.read(place / "r.jsonl")}
@@ -312,12 +285,11 @@ def _lost(what: str, place: Path, own: Path, told: list[list[str]]) -> list[str]
         Store(own).add(measurement=[record("after")])
     except (ValueError, StoreError) as error:
         return [f"{what}: {error}"]
-    exported = place / "e.jsonl"
-    if exported.exists() and not exported.read_bytes().endswith(b"\n"):
+    if any(not each.read_bytes().endswith(b"\n") for each in place.glob("e-*.jsonl")):
         return [f"{what}: half an export"]
     held = {"journal": written, "store": kept}
     return [
         f"{what}: {where} lost {name}"
-        for where, name in told
+        for where, name in (line.split() for line in told.splitlines(True) if line[-1] == "\n")
         if name not in held.get(where, {name})
     ]

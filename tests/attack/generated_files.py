@@ -15,15 +15,19 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable
 from copy import deepcopy
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from advisor.cli.main import main
 from bench_runner.records import journal
@@ -115,32 +119,13 @@ def scratched(text: str, dice: random.Random) -> bytes:
     return bytes(raw)
 
 
-def toml_of(value: dict[str, Any]) -> str:
-    """As TOML where it can say it."""
-    import tomli_w
-
-    def plain(inner: Any) -> Any:
-        if isinstance(inner, dict):
-            return {str(k): plain(v) for k, v in inner.items() if v is not None}
-        if isinstance(inner, list):
-            return [plain(each) for each in inner if each is not None]
-        return inner
-
-    return tomli_w.dumps(plain(value))
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    import tomllib
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {name: plain(inner) for name, inner in value.items()}
-        if isinstance(value, list):
-            return [plain(inner) for inner in value]
-        return value if isinstance(value, int | float | str | bool | date) else str(value)
-
-    found: dict[str, Any] = plain(tomllib.loads(path.read_text(encoding="utf-8")))
-    return found
+def _plain(value: Any) -> Any:
+    """What TOML can say of it."""
+    if isinstance(value, dict):
+        return {str(name): _plain(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value if inner is not None]
+    return value
 
 
 LLAMA = {
@@ -168,14 +153,15 @@ def _json_lines(dice: random.Random) -> bytes:
 
 
 def _from_toml(*choice: Path) -> Make:
-    found = [(path.read_text(encoding="utf-8"), _toml(path)) for path in choice]
+    texts = [path.read_text(encoding="utf-8") for path in choice]
 
     def make(dice: random.Random) -> bytes:
-        text, value = dice.choice(found)
+        text = dice.choice(texts)
         if dice.random() < 0.3:
             return scratched(text, dice)
         try:
-            return toml_of(spoiled(value, dice)).encode("utf-8", "replace")
+            value = _plain(spoiled(tomllib.loads(text), dice))
+            return tomli_w.dumps(value).encode("utf-8", "replace")
         except (ValueError, TypeError):
             return scratched(text, dice)
 
@@ -321,11 +307,8 @@ def wrong(code: int, out: str, err: str, took_s: float) -> str | None:
     """What must not be, in words."""
     if code not in (0, 1, 2):
         return f"exit code {code}"
-    if (
-        "a fault of this program" in err
-        or "ended without an answer" in err
-        or "Traceback" in err + out
-    ):
+    faults = ("a fault of this program", "ended without an answer", "Traceback")
+    if any(each in err + out for each in faults):
         return "a fault of this program"
     if STEERS.search(out + err) or "\x1b" in out + err:
         return "a control character"
@@ -346,27 +329,21 @@ READ_ROWS = (
 )
 
 
-def attack(
-    kind: str, store: Path, folder: Path, count: int, seed: int, seconds: float = 1e9
-) -> tuple[int, int, list[str]]:
-    """So many files of a kind, or as many as the time allows; how many were tried and accepted,
-    and what went wrong with which."""
+def attack(kind: str, whole: Path, folder: Path, count: int, seed: int) -> list[str]:
+    """That many files of a kind; what went wrong with which."""
     from advisor.planning import solver_process
     from advisor.store import own_rows
 
     name, make, words = KINDS[kind]
-    accepted, tried, faults = 0, 0, []
-    ends = time.monotonic() + seconds
-    search, anew = solver_process.Search.run, own_rows.update_predictions
+    store = Path(shutil.copy(whole, folder / "results.duckdb"))
+    faults = []
+    search, again = solver_process.Search.run, own_rows.update_predictions
     solver_process.Search.run = no_solver  # type: ignore[assignment,method-assign]
     times = itertools.count()
     # All is predicted again after each tenth only: that takes a second, and the checks none.
-    own_rows.update_predictions = lambda at: anew(at) if next(times) % 10 == 0 else None
+    own_rows.update_predictions = lambda at: again(at) if next(times) % 10 == 0 else None
     try:
         for number in range(count):
-            if time.monotonic() > ends:
-                break
-            tried += 1
             dice = random.Random(f"{kind} {seed} {number}")
             path = folder / name
             path.write_bytes(make(dice))
@@ -379,17 +356,13 @@ def attack(
             if kind == "rows" and code == 0:  # what came in is read
                 said = asked(["--store", str(store), *dice.choice(READ_ROWS)])
                 problem = problem or wrong(*said, time.monotonic() - began)
-            if code != 0 and (before.st_size, before.st_mtime_ns) != (
-                after.st_size,
-                after.st_mtime_ns,
-            ):
+            kept = before.st_size == after.st_size and before.st_mtime_ns == after.st_mtime_ns
+            if code != 0 and not kept:
                 problem = problem or "refused, and the store is another"
-            accepted += code == 0 or "the grant was read" in err
             if problem:
-                kept = folder / f"{kind}-{seed}-{number}{path.suffix}"
-                kept.write_bytes(path.read_bytes())
-                faults.append(f"{kept}: {problem}: {err.strip()[:300]}")
+                copy = shutil.copy(path, folder / f"{kind}-{seed}-{number}{path.suffix}")
+                faults.append(f"{copy}: {problem}: {err.strip()[:300]}")
     finally:
         solver_process.Search.run = search  # type: ignore[method-assign]
-        own_rows.update_predictions = anew
-    return tried, accepted, faults
+        own_rows.update_predictions = again
+    return faults
