@@ -69,18 +69,6 @@ def test_what_is_written_with_separators_reads_back_to_the_cent(cents: int) -> N
     assert parse_budget(str(amount.quantize(Decimal("0.01")))) == amount
 
 
-@given(st.text(max_size=30))
-def test_any_text_is_an_amount_or_one_line(text: str) -> None:
-    try:
-        amount = parse_budget(text)
-    except InputError as error:
-        assert "\n" not in str(error)
-        assert str(error).isprintable()
-    else:
-        assert 0 < amount <= Decimal(1_000_000_000)
-        assert amount == amount.quantize(Decimal("0.01"))
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -183,7 +171,9 @@ def test_what_is_no_amount_is_one_line(text: str) -> None:
         assert len(str(caught.value)) < 200
 
 
-@given(st.text(st.sampled_from("0123456789.,'_ eEkmbtTB$-+dwyu"), max_size=14))
+@given(
+    st.text(st.sampled_from("0123456789.,'_ eEkmbtTB$-+dwyu"), max_size=14) | st.text(max_size=30)
+)
 def test_any_typed_text_is_a_number_or_one_line(text: str) -> None:
     for parse in (
         lambda: parse_count(text, "--tokens", "300B"),

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from pathlib import Path
 
 import duckdb
 
 from advisor.ranking.times import TrainingTime
-from advisor.store import (
-    Store,
-)
+from advisor.store import Store
 from price_catalog.model import Quote, Source
+from tests.facts_for_tests import make_quote
 from tests.store_for_tests import record
 
 OWN_SOURCE = Source(
@@ -23,18 +21,13 @@ OWN_SOURCE = Source(
     licence=None,
     published_on=date(2026, 11, 20),
 )
-OWN_QUOTE = Quote(
+OWN_QUOTE = make_quote(
+    *("gpu", "rtx-3090", "899.99"),
     quote_id="q-own",
-    item_kind="gpu",
-    item_id="rtx-3090",
-    price_usd=Decimal("899.99"),
     kind="used",
     vendor='a shop; with "quotes" and ünïcode',
     quoted_on=date(2026, 11, 1),
     source_id="own",
-    url=None,
-    note=None,
-    price_set=None,
     origin="local",
 )
 

@@ -21,20 +21,11 @@ def names_of(path: Path, table: str) -> tuple[str, ...]:
         return tuple(column[0] for column in answer.description or ())
 
 
-def test_the_table_has_what_is_recorded_and_what_is_thought_of_it(store_path: Path) -> None:
-    assert set(names_of(store_path, "measurement")) == {
-        *columns.RECORDED,
-        *columns.AUDITED,
-        "origin",
-    }
-
-
-def test_the_views_have_the_columns_of_a_time_in_their_order(store_path: Path) -> None:
+def test_tables_and_views_have_the_columns_of_their_records(store_path: Path) -> None:
+    recorded = {*columns.RECORDED, *columns.AUDITED, "origin"}
+    assert set(names_of(store_path, "measurement")) == recorded
     assert names_of(store_path, "measured_time") == (*TIME, "place")
     assert names_of(store_path, "predicted_time") == TIME
-
-
-def test_a_prediction_has_the_settings_of_a_record(store_path: Path) -> None:
     assert set(SETTINGS) <= set(names_of(store_path, "prediction"))
 
 

@@ -141,19 +141,6 @@ def test_a_merge_never_copies_a_file_of_ours(
     assert own_store.read_bytes() == before
 
 
-def test_a_store_that_lies_in_the_folder_is_refused_before_it_is_asked(
-    own_store: Path,
-    secret: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    spoil(own_store, *view_that_reads("source", secret))
-    monkeypatch.chdir(own_store.parent)
-    monkeypatch.delenv("ADVISOR_STORE", raising=False)
-    assert main(["data", "sources"]) == 2
-    assert "results.duckdb holds a view of its own" in capsys.readouterr().err
-
-
 def test_no_file_setting_or_extension_can_be_reached_through_an_open_store(
     own_store: Path, secret: Path
 ) -> None:

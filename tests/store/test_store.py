@@ -44,44 +44,13 @@ def test_reading_gives_back_what_the_text_says(store_path: Path) -> None:
         assert (time.verdict is None) == (measurement.status != "ok")
 
 
-def test_ids_are_unique(store_path: Path) -> None:
-    with Store(store_path).reading() as reader:
-        for table, key in (
-            ("source", "source_id"),
-            ("gpu", "gpu_id"),
-            ("host", "host_id"),
-            ("recipe", "recipe_id"),
-            ("measurement", "measurement_id"),
-            ("quote", "quote_id"),
-        ):
-            row = reader.connection.execute(
-                f"SELECT count(*) - count(DISTINCT {key}) FROM {table}"
-            ).fetchone()
-            assert row == (0,), table
-
-
 @pytest.mark.parametrize(
-    ("filters", "expected"),
-    [
-        ({"gpu_id": "rtx-3090"}, {"gpu_id": "rtx-3090"}),
-        ({"gpu_count": 8}, {"gpu_count": 8}),
-        ({"status": "infeasible"}, {"status": "infeasible"}),
-        ({"origin": "local"}, None),
-    ],
+    ("name", "value"), [("gpu_id", "rtx-3090"), ("gpu_count", 8), ("status", "infeasible")]
 )
-def test_times_can_be_filtered(
-    store_path: Path, filters: dict[str, Any], expected: dict[str, Any] | None
-) -> None:
+def test_times_can_be_filtered(store_path: Path, name: str, value: str | int) -> None:
     with Store(store_path).reading() as reader:
-        found = reader.times("pythia-1b", **filters)
-        everything = reader.times("pythia-1b")
-    wanted = [
-        time
-        for time in everything
-        if expected is not None
-        and all(getattr(time, name) == value for name, value in expected.items())
-    ]
-    assert list(found) == wanted
+        found, every = reader.times("pythia-1b", **{name: value}), reader.times("pythia-1b")
+    assert list(found) == [time for time in every if getattr(time, name) == value] != []
 
 
 # The choice of the time that stands for a build. Each case adds rows for a GPU count that no
