@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from price_catalog.builds import HOST_MEMORY_GIB_PER_GPU, Build, rest_w
 
@@ -38,25 +38,28 @@ class Circuit(NamedTuple):
     """The smallest usual breaker that carries it for hours; None where several are needed."""
 
 
+Basis = Literal["stated", "estimated", "parts", "supply"]
+"""What the watts at the wall rest on: ``stated`` of the whole machine; ``estimated``, as no source
+states what the rest draws; ``parts``, cards and processors as stated, with fans, memory and drives
+estimated; ``supply``, the same with LEAST_EFFICIENCY, as no source states the supplies'. Of a
+machine that the user entered, what is stated is what was typed, which is of all but the cards."""
+
+
 class PowerFigures(NamedTuple):
     """What a machine's power at full load is computed from, in W; None where not known."""
 
     gpu_w: Decimal | None
     """One GPU: its TDP, or what was measured."""
     gpu_count: int
+    basis: Basis = "stated"
     base_w: Decimal | None = None
-    """The processors, all GPUs aside."""
+    """The processors, all GPUs aside; where it is estimated, with what the supplies waste in it."""
     psu_efficiency: Decimal | None = None
     """Between 0 and 1; None where the other figures are of the wall already."""
     stated_w: Decimal | None = None
     """A maker's own figure for a whole server; it counts as it is."""
-    estimated: bool = False
-    """Whether no source states what the rest draws, so that ``base_w`` is `rest_w`'s estimate, with
-    what the supplies waste in it."""
     beside_w: Decimal | None = None
     """Fans, memory and drives, where ``base_w`` is the processors alone: `beside_w`'s estimate."""
-    efficiency_estimated: bool = False
-    """Whether no source states ``psu_efficiency``, so that it is LEAST_EFFICIENCY."""
 
     @property
     def wall_w(self) -> Decimal | None:
@@ -86,37 +89,29 @@ def power_figures(
     server whose maker states one figure only the GPUs' share changes with a measurement. Several
     machines draw what they draw together.
     """
-    host, tdp_w = build.host, build.gpu.tdp_w
+    host, tdp_w, together = build.host, build.gpu.tdp_w, Decimal(build.machines)
     if measured_gpu_w is None and build.limit is not None:
         measured_gpu_w = build.limit.watts
     gpu_w = tdp_w if measured_gpu_w is None else measured_gpu_w
-    stated_w = host.wall_w
-    if stated_w is not None and measured_gpu_w is not None:
-        stated_w = None if tdp_w is None else stated_w + (measured_gpu_w - tdp_w) * build.gpu_count
-    known = _exact(host.base_w)
-    typed = known is not None and host.is_own_quote  # at the wall, with fans, memory and drives
-    beside = None if known is None or stated_w is not None or typed else _exact(beside_w(build))
-    if known is None:
-        known = base_w
-    estimated = known is None and stated_w is None and gpu_w is not None
-    efficiency = None
-    if estimated:  # as makers state it of whole machines: at the wall
-        known = _exact(_estimated_rest_w(build))
-    elif known is not None and stated_w is None:
-        efficiency = _exact(host.psu_efficiency or LEAST_EFFICIENCY)
-        if typed and efficiency is not None:
-            known *= efficiency  # which the supplies' loss is in already
-    together = Decimal(build.machines)
-    stated = _exact(stated_w)
-    return PowerFigures(
-        gpu_w=_exact(gpu_w),
-        gpu_count=build.gpu_count * build.machines,
-        base_w=None if known is None else known * together,
+    exact_w = None if gpu_w is None else Decimal(str(gpu_w))
+    figures = PowerFigures(exact_w, build.gpu_count * build.machines)
+    if host.wall_w is not None and (measured_gpu_w is None or tdp_w is not None):
+        more_w = ((gpu_w or 0.0) - (tdp_w or 0.0)) * build.gpu_count
+        return figures._replace(stated_w=Decimal(str(host.wall_w + more_w)) * together)
+    known = base_w if host.base_w is None else Decimal(str(host.base_w))
+    if known is None:  # as makers state it of whole machines: at the wall
+        known = None if gpu_w is None else Decimal(str(_estimated_rest_w(build))) * together
+        return figures._replace(base_w=known, basis="estimated")
+    efficiency, beside = Decimal(str(host.psu_efficiency or LEAST_EFFICIENCY)), None
+    if host.base_w is not None and host.is_own_quote:
+        known *= efficiency  # typed at the wall, with fans, memory, drives and the supplies' loss
+    elif host.base_w is not None:
+        beside = Decimal(str(beside_w(build))) * together
+    return figures._replace(
+        basis="parts" if host.psu_efficiency else "supply",
+        base_w=known * together,
         psu_efficiency=efficiency,
-        stated_w=None if stated is None else stated * together,
-        estimated=estimated,
-        beside_w=None if beside is None else beside * together,
-        efficiency_estimated=efficiency is not None and host.psu_efficiency is None,
+        beside_w=beside,
     )
 
 
@@ -140,10 +135,6 @@ def _estimated_rest_w(build: Build) -> float:
     return max(0.0, min(estimate, most_w - (build.gpu.tdp_w or 0.0) * build.gpu_count))
 
 
-def _exact(value: float | None) -> Decimal | None:
-    return None if value is None else Decimal(str(value))
-
-
 def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
     """W at the wall at full load, estimated where it must be; None where the GPUs' power is not
     known."""
@@ -153,21 +144,7 @@ def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
 
 def is_estimated(build: Build) -> bool:
     """Whether much of what a build draws is estimated, because no source states it."""
-    figures = power_figures(build)
-    return figures.estimated or figures.efficiency_estimated
-
-
-def power_basis(build: Build) -> str:
-    """What the watts at the wall rest on: ``stated``, ``estimated``, ``parts`` (cards and
-    processors as stated; fans, memory and drives estimated) or ``supply`` (the same, and the
-    supplies' efficiency the least that any class of 80 PLUS has). Of a machine that the user
-    entered, what is stated is what was typed, which is of all but the cards."""
-    if build.host.wall_w is not None:
-        return "stated"
-    figures = power_figures(build)
-    if figures.estimated:
-        return "estimated"
-    return "supply" if figures.efficiency_estimated else "parts"
+    return power_figures(build).basis in ("estimated", "supply")
 
 
 def circuits(watts: float) -> tuple[Circuit, ...]:

@@ -13,7 +13,7 @@ from advisor.ranking.candidates import AskedPrice
 from advisor.ranking.row_order import RankedRow
 from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
-from price_catalog.power import heat_btu_per_h, power_basis, wall_w
+from price_catalog.power import heat_btu_per_h, power_figures, wall_w
 
 
 def as_quoted(quote: Quote) -> str | None:
@@ -95,7 +95,7 @@ def machine_object(build: Build) -> dict[str, Any]:
         link = f"NVLink, {gpu.nvlink_gb_s:g} GB/s a GPU"
     return {
         "wall_w": None if watts is None else round(watts),
-        "wall_w_is": None if watts is None else power_basis(build),
+        "wall_w_is": None if watts is None else power_figures(build).basis,
         "power_limit_w": None if build.limit is None else build.limit.watts,
         "heat_btu_per_h": None if watts is None else round(heat_btu_per_h(watts)),
         "rack_units": rack_units_of(host),

@@ -23,7 +23,7 @@ from advisor.costs.own_quotes import Items, quote_cells
 from advisor.store import Store
 from price_catalog.builds import enumerate_builds
 from price_catalog.load import load_catalog
-from price_catalog.power import LEAST_EFFICIENCY, is_estimated, power_basis, wall_w
+from price_catalog.power import LEAST_EFFICIENCY, is_estimated, power_figures, wall_w
 from tests import commands_for_tests
 from tests.store_for_tests import look
 
@@ -68,7 +68,7 @@ def test_a_whole_machine_as_typed() -> None:
     assert (quote.item_kind, quote.item_id, quote.price_usd) == ("server", host.host_id, 285_000)
     assert (quote.kind, quote.origin, host.origin) == ("reseller-quote", "local", "local")
     (build,) = enumerate_builds(CATALOG.gpus, [host])
-    assert (wall_w(build), power_basis(build), build.obstacle) == (10200, "stated", None)
+    assert (wall_w(build), power_figures(build).basis, build.obstacle) == (10200, "stated", None)
 
 
 def test_what_a_machine_s_price_includes_may_be_any_text() -> None:
@@ -79,7 +79,7 @@ def test_what_a_machine_s_price_includes_may_be_any_text() -> None:
 
 def test_watts_that_are_not_said_are_estimated_never_nothing() -> None:
     (build,) = enumerate_builds(CATALOG.gpus, [made().host])
-    assert power_basis(build) == "estimated"
+    assert power_figures(build).basis == "estimated"
     assert (wall_w(build) or 0) > 8 * 700
 
 
@@ -87,7 +87,7 @@ def test_watts_of_a_machine_without_gpus_are_all_that_is_not_cards() -> None:
     host = made(EMPTY, watts="500").host
     build = next(b for b in enumerate_builds(CATALOG.gpus, [host]) if b.gpu.name == "A6000")
     assert wall_w(build) == pytest.approx(500 + 4 * 300 / LEAST_EFFICIENCY)
-    assert power_basis(build) == "supply"
+    assert power_figures(build).basis == "supply"
     assert is_estimated(build)
 
 

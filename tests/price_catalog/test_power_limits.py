@@ -23,7 +23,6 @@ from price_catalog.power import (
     Supply,
     beside_w,
     is_estimated,
-    power_basis,
     power_figures,
     supply_obstacle,
     wall_w,
@@ -137,13 +136,12 @@ def test_a_supply_whose_efficiency_nobody_states_wastes_a_fifth() -> None:
     build = Build(gpu=GPUS["rtx-a6000"], gpu_count=3, host=host)
     inside_w = 3 * 300 + 350 + beside_w(build)
     assert wall_w(build) == pytest.approx(inside_w / LEAST_EFFICIENCY, abs=0.1)
-    assert power_figures(build).efficiency_estimated
-    assert power_basis(build) == "supply"
+    assert power_figures(build).basis == "supply"
     assert is_estimated(build)
     assert supply_obstacle(build, Supply(120, 15)) is not None
     known = build._replace(host=replace(host, psu_efficiency=0.9))
     assert wall_w(known) == pytest.approx(inside_w / 0.9, abs=0.1)
-    assert power_basis(known) == "parts"
+    assert power_figures(known).basis == "parts"
 
 
 @given(st.sampled_from(BUILDS))

@@ -20,7 +20,7 @@ from price_catalog.builds import (
 )
 from price_catalog.load import load_catalog
 from price_catalog.model import Gpu, Host
-from price_catalog.power import LEAST_EFFICIENCY, Supply, is_estimated, power_basis, wall_w
+from price_catalog.power import LEAST_EFFICIENCY, Supply, is_estimated, power_figures, wall_w
 from price_catalog.power_limits import on_circuit
 from price_catalog.providers import provider_name, rental_kind
 
@@ -112,8 +112,8 @@ def test_no_maker_s_figure_is_above_the_estimate_for_such_a_machine() -> None:
         assert guess is not None
         assert host.wall_w is not None
         assert guess >= host.wall_w, host.host_id
-        assert power_basis(whole(host)) == "stated"
-        assert power_basis(whole(unstated)) == "estimated"
+        assert power_figures(whole(host)).basis == "stated"
+        assert power_figures(whole(unstated)).basis == "estimated"
 
 
 @given(hosts, st.sampled_from(CARDS), st.sampled_from([1, 2, 4, 8]))

@@ -276,7 +276,7 @@ class Material:
         count = power.gpu_count if machine.part_of is None else machine.gpu_count
         of = [rated(power.gpu_w), gpus(machine, count)]
         base, name = power.base_w, "power beside the GPUs"
-        if power.estimated and base is not None:
+        if power.basis == "estimated" and base is not None:
             of.append(estimate(base, name))
         elif build is not None and build.host.is_own_quote and base is not None:
             of.append(estimate(base, "power behind the supplies and beside the GPUs"))
@@ -291,7 +291,7 @@ class Material:
             of.append(
                 self.setting("electricity.host_watts", self.grant.electricity.host_watts, "W", name)
             )
-        if power.psu_efficiency is not None and power.efficiency_estimated:
+        if power.psu_efficiency is not None and power.basis == "supply":
             name = "efficiency of the power supplies"
             of.append(estimate(power.psu_efficiency, name, "share"))
         elif power.psu_efficiency is not None and build is not None:

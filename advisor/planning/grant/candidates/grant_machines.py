@@ -229,7 +229,7 @@ def _own_power(gpu: Gpu, gpu_count: int, grant: Grant) -> PowerFigures | None:
         gpu_w=gpu_w,
         gpu_count=gpu_count,
         base_w=stated or Decimal(str(rest_w(gpu, gpu_count))),
-        estimated=stated is None,
+        basis="estimated" if stated is None else "parts",
     )
 
 
