@@ -62,16 +62,6 @@ class Scaling:
     sources: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slowdown:
-    """How many times as long a step takes as with linear scaling; 1 is linear."""
-
-    middle: float
-    low: float
-    """With ``high`` the interval that holds 9 in 10."""
-    high: float
-
-
 def parse_fabric(text: str) -> Fabric:
     """A network by its name. Raises InputError."""
     return parse_choice(text, FABRICS, "network", last=", ")
@@ -103,28 +93,12 @@ def kept_scaling() -> Scaling:
     return Scaling(**{**row, **lists})
 
 
-def wire_s(sent: float, machines: int, link: Link) -> float:
-    """Seconds on the wire at line rate where each step exchanges ``sent`` bytes."""
-    return 2.0 * (machines - 1) / machines * sent * 8.0 / (link.gbit * 1e9)
-
-
 def doubt(link: Link, scaling: Scaling | None = None) -> float:
     """By which factor what a network costs may be off, at 90 %."""
     fit = scaling or kept_scaling()
     measured = fit.direct_gbit if link.direct else fit.tcp_gbit
     octaves = min((abs(math.log2(link.gbit / speed)) for speed in measured), default=0.0)
     return math.exp(fit.t90 * math.hypot(fit.spread, OCTAVE_SPREAD * octaves))
-
-
-def slowdown(
-    compute_s: float, sent: float, machines: int, link: Link, scaling: Scaling | None = None
-) -> Slowdown:
-    """How far from linear a step is that computes ``compute_s`` on each machine."""
-    fit = scaling or kept_scaling()
-    cost = fit.direct_cost if link.direct else fit.tcp_cost
-    loss = fit.wait * math.log2(machines) + cost * wire_s(sent, machines, link) / compute_s
-    factor = doubt(link, fit)
-    return Slowdown(middle=1.0 + loss, low=1.0 + loss / factor, high=1.0 + loss * factor)
 
 
 def parse_machines(text: str, most: int) -> int:

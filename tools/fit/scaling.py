@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from advisor.files import write_whole
-from advisor.ranking.fabric import KEPT, Link, Scaling, wire_s
+from advisor.ranking.fabric import KEPT, Link, Scaling
 from tools.fit.public_speeds import EVIDENCE_FOLDER
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class Pair:
     """Of a step, at the speed of the fewer GPUs."""
     loss: float
     """Measured: how many times as long as linear, less 1."""
+
+
+def wire_s(sent: float, machines: int, link: Link) -> float:
+    """Seconds on the wire at line rate where each step exchanges ``sent`` bytes."""
+    return 2.0 * (machines - 1) / machines * sent * 8.0 / (link.gbit * 1e9)
 
 
 def load_pairs() -> list[Pair]:
