@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from decimal import Decimal
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest import mock
 
 import pytest
 
 from advisor.cli.command_parser import build_parser
-from advisor.cli.money.prices_reports import _read as read_request
+from advisor.cli.money import prices_reports
 from advisor.costs.cost_terms import read_terms
 from advisor.typed_input import InputError
 
@@ -37,6 +40,13 @@ TERMS = {
 }
 """Of each term: its field on screen, what is typed and means, and what is refused."""
 FLAGS = {"lifetime": "lifetime-years", "utilisation": "use"}
+
+
+def read_request(options: Namespace) -> Any:
+    """What `advisor prices cost` asks for, by what was typed."""
+    with mock.patch.object(prices_reports, "costs_asked") as asked:
+        prices_reports._costs(options, cast(Any, None))
+    return SimpleNamespace(**asked.call_args.kwargs)
 
 
 def by_command(flag: str, text: str) -> Any:
