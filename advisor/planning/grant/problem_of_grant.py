@@ -175,24 +175,16 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
     known = {**quotes, **quotes_of_more}
     why = {m.machine_id: refused(grant.procurement, m, known, today) for m in (*more, *machines)}
     turned_down = [m for m in (*more, *machines) if why[m.machine_id] and m.on_sale]
-    left_out += [
-        LeftOut(label=m.label, reason=why[m.machine_id] or "", by_procurement=True)
-        for m in turned_down
-    ]
-    left_out += [
-        LeftOut(label=r.label, reason=f"{r.who} is not an allowed provider", by_procurement=True)
-        for r in not_allowed
-    ]
     allowed = [m for m in (*more, *machines) if why[m.machine_id] is None]
     bought, told = orderable(allowed, named)
     ordered_on = order_days(grant) or _first_days(grant)
     sums = behind_named(bought, rules_of(grant), ordered_on)
     bought = [machine for machine in bought if machine not in sums]
-    left_out += [
-        LeftOut(label=machine.label, reason=reason, needs_quote=True)
-        for reason, machines_so in ((ONLY_TOLD, told), (SUMMED, sums))
-        for machine in machines_so
-    ]
+    refusals = [(m.label, why[m.machine_id] or "") for m in turned_down]
+    refusals += [(r.label, f"{r.who} is not an allowed provider") for r in not_allowed]
+    unquoted = [*((m.label, ONLY_TOLD) for m in told), *((m.label, SUMMED) for m in sums)]
+    left_out += [LeftOut(label=at, reason=words, by_procurement=True) for at, words in refusals]
+    left_out += [LeftOut(label=at, reason=words, needs_quote=True) for at, words in unquoted]
     condo, quotes_of_condo = shares(snapshot, grant, best, left_out)
     bought += condo
     lab = [*chain.from_iterable(owned)]

@@ -14,7 +14,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import shared_by_year, shared_num
 from advisor.planning.sensitivity.explain import Explanation
-from advisor.planning.solver.money.prices import machine_price, paid_price
+from advisor.planning.solver.money.prices import paid_price
 from advisor.planning.solver.plan import Plan
 from price_catalog.model import OWN_QUOTE
 
@@ -247,7 +247,6 @@ def _paid_for(given: Material, *, taxed: bool) -> list[tuple[Num, Num]]:
     found = []
     for e in given.costs.equipment:
         if e.machine.share_of is None:
-            price = machine_price(given.ledger, e.machine, e.lines)
             day = given.problem.orders[e.order]
-            found.append((paid_price(given.ledger, e.machine, price, rules, day)[0], e.count))
+            found.append((paid_price(given.ledger, e.machine, rules, day), e.count))
     return found

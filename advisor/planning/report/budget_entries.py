@@ -15,7 +15,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import EquipmentCost, Material, RunningCost
 from advisor.planning.solver.money.cents import months_by_year, shares_by_year
 from advisor.planning.solver.money.charges import Apart, Charge
-from advisor.planning.solver.money.prices import machine_price, months_charged, paid_price
+from advisor.planning.solver.money.prices import months_charged, paid_price
 
 _FIRST = (
     *("staff", "equipment", "supplies", "computer_services"),
@@ -60,9 +60,7 @@ def is_equipment(given: Material, e: EquipmentCost) -> bool:
         return False  # a service
     rules = given.problem.rules
     day = given.problem.orders[e.order]
-    price = machine_price(given.ledger, e.machine, e.lines)
-    paid, _ = paid_price(given.ledger, e.machine, price, rules, day)
-    return paid.value >= rules.equipment_threshold
+    return paid_price(given.ledger, e.machine, rules, day).value >= rules.equipment_threshold
 
 
 def _entry(line: str, item: str, year: int, charge: Charge[Num] | Apart[Num]) -> Entry:
@@ -108,8 +106,7 @@ def paid_beside(given: Material) -> Num | None:
         return None
     for e in given.costs.equipment:
         label, day = f"{e.machine.label}, beside the budget", problem.orders[e.order]
-        price = machine_price(ledger, e.machine, e.lines)
-        paid, _ = paid_price(ledger, e.machine, price, problem.rules, day)
+        paid = paid_price(ledger, e.machine, problem.rules, day)
         charged = machine_alone(e).each
         rest = ledger.compute("difference", [paid, charged], "money", f"{label}, each")
         rests.append(ledger.compute("product", [e.count, rest], "money", label))

@@ -15,7 +15,7 @@ from advisor.planning.solver.money.cents import (
 )
 from advisor.planning.solver.money.charges import HOURS_PER_DAY
 from advisor.planning.solver.plan import MINUTE, Placed, Plan
-from advisor.planning.solver.problem import Machine, PlanningProblem
+from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, Rental
 
 
 def broken_rule(problem: PlanningProblem, plan: Plan) -> str | None:
@@ -91,7 +91,11 @@ def _days(problem: PlanningProblem, plan: Plan) -> str | None:
             low = max(low, ready.get((whole, run.order), inf))
             due = min(due, ends.get(whole, inf))
             lanes.setdefault((run.machine_id, run.order, run.unit), []).extend(run.pieces)
-        if first < low - MINUTE or last > due + MINUTE or abs(_lacks(problem, run)) > MINUTE:
+        if (
+            first < low - MINUTE
+            or last > due + MINUTE
+            or abs(_lacks(problem, e, option, run)) > MINUTE
+        ):
             return f"the days of a run of {e.name}"
     gpus: Counter[tuple[str, int]] = Counter()
     for (machine_id, order, _), pieces in lanes.items():
@@ -104,11 +108,9 @@ def _days(problem: PlanningProblem, plan: Plan) -> str | None:
     return None
 
 
-def _lacks(problem: PlanningProblem, placed: Placed) -> float:
+def _lacks(problem: PlanningProblem, e: Experiment, option: Machine | Rental, run: Placed) -> float:
     """The days of its run that it does not have, counted as its machine works."""
-    e = next(e for e in problem.experiments if e.experiment_id == placed.experiment_id)
-    option = problem.options()[placed.machine_id]
     if isinstance(option, Machine):
-        spans = [problem.worked(end) - problem.worked(start) for start, end in placed.pieces]
+        spans = [problem.worked(end) - problem.worked(start) for start, end in run.pieces]
         return problem.elapsed(option.times[e.model]) - sum(spans)
-    return problem.rented_days(option, e.model) - sum(b - a for a, b in placed.pieces)
+    return problem.rented_days(option, e.model) - sum(b - a for a, b in run.pieces)

@@ -186,15 +186,10 @@ class Allocation:
     year_shares: tuple[Decimal, ...] | None = None
     """How much of those hours each award year has, where a turn of years cuts one; None: all."""
 
-    @property
-    def is_of_one_year(self) -> bool:
-        """Whether it is over within a year: all its hours are one pool, whatever the award year."""
-        return self.last_day is not None and self.last_day - self.first_day <= DAYS_OF_ONE_YEAR
-
     def pool_of(self, year: int) -> tuple[int, Decimal | None]:
         """Which pool of GPU-hours a run that starts in an award year (0 is the first) draws on, and
-        how many that has."""
-        if self.is_of_one_year:
+        how many that has. What is over within a year is one pool, whatever the award year."""
+        if self.last_day is not None and self.last_day - self.first_day <= DAYS_OF_ONE_YEAR:
             return 0, self.gpu_hours_a_year
         if self.gpu_hours_a_year is None or self.year_shares is None:
             return year, self.gpu_hours_a_year

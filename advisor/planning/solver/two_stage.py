@@ -122,11 +122,6 @@ class Search:
         """Whether no better plan is left."""
         return self.plan is not None and (self.goal == "none" or self.bound >= self.cost - LESS / 2)
 
-    @property
-    def is_near(self) -> bool:
-        """Whether the plan is near its bound."""
-        return self.plan is not None and self.cost - self.bound <= NEAR * abs(self.cost)
-
     def solve(
         self, program: Program, clock: Clock, *, whole_problem: bool, gap: float = 0.0
     ) -> None:
@@ -170,7 +165,7 @@ class Search:
         clock = self.clock
         if len(groups(self.problem)) * len(self.problem.experiments) > LARGE:
             self._two_stages()
-            if self.is_near:
+            if self.plan is not None and self.cost - self.bound <= NEAR * abs(self.cost):
                 clock = clock.within(LAST_SECONDS)
         program = Program(self.problem)
         if len(program.cost) <= MOST_COLUMNS:

@@ -330,29 +330,24 @@ def buyable(
             and (each := candidates.times[i]) is not None
             and (time := run_time(each, grant, best[recipe].share)) is not None
         }
-        if not times:
-            left_out.append(LeftOut(label=label, reason=_reason(gaps.values(), build)))
-            continue
         # Whoever pays for electricity, a report states what energy the runs take.
-        power: PowerFigures | None = power_figures(
-            build, base_w=grant.electricity.host_watts or None
-        )
+        watts = grant.electricity.host_watts or None
+        power = power_figures(build, base_w=watts) if times else None
         if power is not None and power.wall_w is None:
             power = None
-        if power is None and grant.price_per_kwh is not None:
-            left_out.append(LeftOut(label=label, reason="its power is not known"))
-            continue
         candidates = next(iter(by_recipe.values()))
-        gpu_quote, host_quote = candidates.gpu_quotes[i], candidates.host_quotes[i]
-        assert gpu_quote is not None and host_quote is not None  # a gap otherwise
-        both = (gpu_quote, host_quote)
-        ended = gone(both, book)
-        if ended is None and candidates.overtaken[i] and host_quote.origin != "local":
-            ended = OVERTAKEN
-        if ended is not None:
-            left_out.append(LeftOut(label=label, reason=ended))
+        both = [*filter(None, (candidates.gpu_quotes[i], candidates.host_quotes[i]))]
+        reason: str | None = None
+        if not times:  # as where there is no price
+            reason = _reason(gaps.values(), build)
+        elif power is None and grant.price_per_kwh is not None:
+            reason = "its power is not known"
+        elif (reason := gone(both, book)) is None and candidates.overtaken[i]:
+            reason = None if both[1].origin == "local" else OVERTAKEN
+        if reason is not None:
+            left_out.append(LeftOut(label=label, reason=reason))
             continue
-        lines = _price_lines(grant, build, gpu_quote, host_quote)
+        lines = _price_lines(grant, build, both[0], both[1])
         machine_id = f"buy:{build.host.host_id}:{gpu.gpu_id}:{build.gpu_count}"
         builds[machine_id] = build
         quotes.update({quote.quote_id: quote for quote in both})

@@ -165,7 +165,8 @@ def _price(given: Material, e: EquipmentCost) -> dict[str, Any]:
     rules = rules_on(e.machine, given.problem.rules)
     setting, day = given.setting, given.problem.orders[e.order]
     quoted = machine_price(given.ledger, e.machine, e.lines)
-    paid, changed = paid_price(given.ledger, e.machine, quoted, rules, day)
+    paid = paid_price(given.ledger, e.machine, rules, day)
+    changed = paid is not quoted
     kinds = {priced.line.quote_kind for priced in e.lines}
     how = "as reported by others" if kinds == {"secondary"} else "as quoted"
     how = "added up from its parts" if "parts-list" in kinds else how

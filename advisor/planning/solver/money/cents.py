@@ -21,10 +21,8 @@ from advisor.planning.solver.money.charges import (
     run_charge,
 )
 from advisor.planning.solver.money.prices import (
-    machine_price,
     months_in_grant,
     paid_price,
-    price_lines,
 )
 from advisor.planning.solver.plan import Placed, Plan, Purchase
 from advisor.planning.solver.problem import FixedCost, Machine, PlanningProblem, Rental, Rules
@@ -40,9 +38,8 @@ def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:
 
 def paid_and_charged(machine: Machine, rules: Rules, day: int) -> tuple[Decimal, Decimal]:
     """What one machine ordered on a day costs its buyers, and what of that the grant is charged."""
-    price = machine_price(PLAIN, machine, price_lines(PLAIN, machine, rules))
-    paid, _ = paid_price(PLAIN, machine, price, rules, day)
     charge = purchase_charge(PLAIN, machine, rules, _ONE, day)
+    paid = paid_price(PLAIN, machine, rules, day)
     return paid, charge.each - sum((each.each for each in charge.apart), Decimal(0))
 
 

@@ -17,7 +17,6 @@ from advisor.planning.solver.money.prices import (
     charged_share,
     converted,
     equipment_base,
-    machine_price,
     paid_price,
     price_lines,
     rounded,
@@ -86,8 +85,7 @@ def purchase_charge(
     """A number of machines of a kind, ordered on a day of the grant."""
     label = machine.label
     lines = price_lines(on, machine, rules)
-    price = machine_price(on, machine, lines)
-    unit, _ = paid_price(on, machine, price, rules, day)
+    unit = paid_price(on, machine, rules, day)
     service = machine.in_base is not None
     if machine.in_base is False:
         base = on.compute("sum", [], "money", "nothing")
@@ -103,7 +101,7 @@ def purchase_charge(
     rate = overhead_rate(on, rules, "cloud" if service else "equipment", day)
     one = rounded(on, [base, rate], f"overhead on {label}", rules)
     apart = []
-    for extra, amount in apart_amounts(on, machine, price, rules, day):
+    for extra, amount in apart_amounts(on, machine, rules, day):
         name = f"{extra.name} of {label}"
         more = rounded(
             on, [amount, rate], f"overhead on {name}", rules

@@ -91,23 +91,20 @@ def equipment_base(
     return on.compute("product", [base, *terms], "money", label) if terms else base
 
 
-def paid_price(
-    on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
-) -> tuple[N, bool]:
+def paid_price(on: Arithmetic[N], machine: Machine, rules: Rules, day: int) -> N:
     """What one machine that is ordered on ``day`` of the grant costs its buyers, extras and tax
-    included, and whether that is another amount than ``price``."""
+    included: its price itself where nothing changes that."""
+    price = machine_price(on, machine, price_lines(on, machine, rules))
     if machine.share_of is not None:
-        return price, False
+        return price
     own = with_terms(on, machine, price, rules, day)
     extras = [
         extra_amount(on, machine, own, extra, rules)
         for extra in extras_of(machine, rules)
         if not extra.apart
     ]
-    if extras:
-        words = f"{machine.label} with what belongs to it"
-        own = on.compute("sum", [own, *extras], "money", words)
-    return own, own is not price
+    words = f"{machine.label} with what belongs to it"
+    return on.compute("sum", [own, *extras], "money", words) if extras else own
 
 
 def with_terms(on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int) -> N:
@@ -136,11 +133,14 @@ def extra_amount(
 
 
 def apart_amounts(
-    on: Arithmetic[N], machine: Machine, price: N, rules: Rules, day: int
+    on: Arithmetic[N], machine: Machine, rules: Rules, day: int
 ) -> list[tuple[MachineExtra, N]]:
     """What is paid with one machine and has a line of its own."""
     found = [extra for extra in extras_of(machine, rules) if extra.apart]
-    own = with_terms(on, machine, price, rules, day) if found else price
+    if not found:
+        return []
+    price = machine_price(on, machine, price_lines(on, machine, rules))
+    own = with_terms(on, machine, price, rules, day)
     return [(extra, extra_amount(on, machine, own, extra, rules)) for extra in found]
 
 
