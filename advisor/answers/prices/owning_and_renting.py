@@ -35,9 +35,6 @@ from price_catalog.power import LEAST_EFFICIENCY, is_estimated
 if TYPE_CHECKING:
     from advisor.store import Reader, Store
 
-MOST_RENTED = 60
-"""Builds that are looked at for who rents them out."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildCosts:
@@ -209,19 +206,21 @@ def own_or_rent(
     rule: PriceRule,
     evidence: EvidenceRule,
     terms: CostTerms,
-    also: tuple[str, int, str] | None,
-) -> list[BuildCosts]:
-    """The `MOST_RENTED` fastest builds that somebody rents out, fastest first; ``also`` one more,
-    by its GPU, count and host."""
+    selected: tuple[str, int, str] | None,
+) -> BuildCosts | None:
+    """The ``selected`` build, by its GPU, count and host, where somebody rents its GPUs out; else
+    the fastest whose GPUs are rented."""
     snapshot = take_snapshot(reader)
     key = CandidatesKey(snapshot.model(recipe).recipe_id, rule, evidence)
     candidates, rentals = make_candidates(reader, snapshot, key), reader.rentals()
-    asked = []
-    for place, i in enumerate(candidates.by_days):
+
+    def is_other(i: int) -> bool:
         build = candidates.builds[i]
-        if place < MOST_RENTED or (build.gpu.gpu_id, build.gpu_count, build.host.host_id) == also:
-            asked.append(costs_of(candidates, i, rentals, terms=terms, rule=rule))
-    return [costs for costs in asked if costs.evens]
+        return (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != selected
+
+    order = sorted(candidates.by_days, key=is_other)
+    costs = (costs_of(candidates, i, rentals, terms=terms, rule=rule) for i in order)
+    return next((each for each in costs if each.evens), None)
 
 
 def chosen_build(candidates: Candidates, count: int, machine: str | None) -> tuple[int, str | None]:

@@ -90,19 +90,19 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
                 snapshot = take_snapshot(reader)
             return snapshot, ledger_rows(snapshot, rule, today=today)
 
-        def renting() -> list[BuildCosts]:
+        def renting() -> BuildCosts | None:
             from advisor.answers.prices.owning_and_renting import own_or_rent
 
             typed = {term.name: getattr(inputs, term.name) for term in TERMS}
             terms, _ = read_terms(typed, in_form=True)
             with store_reader.visit() as reader:
-                return own_or_rent(
-                    reader, inputs.model, rule, inputs.evidence, terms, also=selected
-                )
+                return own_or_rent(reader, inputs.model, rule, inputs.evidence, terms, selected)
 
         def then(read: tuple[Snapshot, list[Entry]]) -> None:
             self._ledger_read(*read)
-            in_thread(self, "rent", renting, self._rent_read, lambda why: self._rent_read([], why))
+            in_thread(
+                self, "rent", renting, self._rent_read, lambda why: self._rent_read(None, why)
+            )
 
         in_thread(self, "ledger", ledger, then, self.list.say_trouble)
 
@@ -112,12 +112,9 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         entries = sorted(entries, key=lambda entry: entry[0].origin != "local")
         self.list.show(quote_table(entries, snapshot.sources))
 
-    def _rent_read(self, evens: list[BuildCosts], problem: str | None = None) -> None:
-        selected = self.app.session.selected_key
-        own = next((each for each in evens if build_key(each.build) == selected), None)
-        # Where the selected build has none: the fastest whose GPUs are rented.
-        self._even = own or next(iter(evens), None)
-        known = own is not None or selected is None
+    def _rent_read(self, even: BuildCosts | None, problem: str | None = None) -> None:
+        selected, self._even = self.app.session.selected_key, even
+        known = selected is None or (even is not None and build_key(even.build) == selected)
         self._why_none = problem or ("" if known else self._why_not())
         self._show_rent()
 
