@@ -39,15 +39,11 @@ class Request:
     more: tuple[str, ...] = ()
     """Further words for the runner."""
 
-    def words(self, *, relative: bool = False) -> list[str]:
-        """The command line after ``python -m bench_runner``; ``relative`` leaves the paths as they
-        are, for a script that runs in a folder of its own."""
+    def words(self) -> list[str]:
+        """The command line after ``python -m bench_runner``."""
         words = ["run", "--recipe", self.recipe, "--gpus", str(self.gpu_count)]
         words += ["--methods", self.methods, "--search", self.search, "--device", self.device]
-        records, work = self.records_file, self.work_directory
-        if not relative:
-            records, work = records.absolute(), work.absolute()
-        words += ["--records", str(records), "--work", str(work)]
+        words += ["--records", str(self.records_file), "--work", str(self.work_directory)]
         if self.minutes is not None:
             words += ["--minutes", f"{self.minutes:g}"]
         if self.again:

@@ -119,8 +119,62 @@ def counted(recipe: Recipe) -> FlopCount | None:
         return None
 
 
-def _facts(setup: Setup, outcome: Outcome | None, settings: Settings) -> dict[str, Any]:
-    """The record's environment."""
+def left_out(setup: Setup, settings: Settings, reason: str) -> Measurement:
+    """The record of settings that the planner left out."""
+    facts = _facts_of_machine(setup, settings)
+    return _record(setup, settings, facts, {"status": "pruned", "reason": reason})
+
+
+def record_of(setup: Setup, settings: Settings, outcome: Outcome) -> Measurement:
+    """The record of one trial."""
+    facts = _facts_of_machine(setup, settings) | _facts_of_trial(setup, outcome)
+    about = facts.get("about") or {}
+    missing = about.get("missing_kernels") or []
+    if missing and settings.free_lunch:
+        # Without the kernels it is not the free lunch, and must not be filed as one.
+        settings = replace(settings, free_lunch=False)
+        facts["not_free_lunch_because"] = "missing kernels: " + ", ".join(missing)
+    timed = outcome.last("timed")
+    found: dict[str, Any] = {"status": "failed", "reason": _other_devices(setup, about)}
+    if found["reason"] is None and timed is not None and outcome.status == "ok":
+        try:
+            found = _timed(setup, settings, facts, timed)
+        except (ValueError, ArithmeticError) as error:
+            found["reason"] = f"its seconds do not add up to a step: {error}"
+    elif found["reason"] is None:
+        found["reason"] = _one_line(outcome.reason or "no steps were timed")
+        if outcome.status in ("infeasible", "climbed"):
+            found["status"] = "infeasible"
+        elif outcome.status != "ok":
+            facts["log_tail"] = outcome.log_tail
+    return _record(setup, settings, facts, found)
+
+
+def _record(
+    setup: Setup, settings: Settings, facts: dict[str, Any], found: Mapping[str, Any]
+) -> Measurement:
+    days = dict.fromkeys(("training_days", "training_days_low", "training_days_high"))
+    values = {"settings": settings, **days, **found}
+    return with_id(
+        Measurement(
+            measurement_id="",
+            recipe_id=setup.recipe.recipe_id,
+            recipe_hash=recipe_hash(setup.recipe),
+            gpu=setup.gpu,
+            gpu_count=setup.gpu_count,
+            method=paper_space.method_name(settings),
+            timing="synchronised",
+            source_id=setup.source_id,
+            node_count=setup.node_count,
+            measured_on=date.today(),
+            environment=facts,
+            **values,
+        )
+    )
+
+
+def _facts_of_machine(setup: Setup, settings: Settings) -> dict[str, Any]:
+    """What a record's environment says of the machine."""
     machine = setup.machine
     facts: dict[str, Any] = {
         "host": machine.host,
@@ -145,66 +199,42 @@ def _facts(setup: Setup, outcome: Outcome | None, settings: Settings) -> dict[st
         facts["variables"] = dict(setup.variables)
     if setup.device == "cpu":
         facts["not_a_gpu"] = True
-    if outcome is None:
-        return facts
+    return facts
+
+
+def _facts_of_trial(setup: Setup, outcome: Outcome) -> dict[str, Any]:
+    """What a record's environment says of the trial itself."""
+    facts: dict[str, Any] = {
+        "trial_wall_s": round(outcome.wall_s, 2),
+        "gpu_s": round(outcome.wall_s * setup.gpu_count, 2),
+    }
     if setup.node_count > 1:
-        facts["nodes"] = {
-            "count": setup.node_count,
-            "gpus_each": setup.gpu_count // setup.node_count,
-        }
+        each = setup.gpu_count // setup.node_count
+        facts["nodes"] = {"count": setup.node_count, "gpus_each": each}
         if outcome.lost_nodes:
             facts["nodes"] |= {"lost": outcome.lost_nodes, "job": setup.job_number}
     if outcome.time_limit_s is not None:
         facts["time_limit_s"] = outcome.time_limit_s
     if outcome.of_the_moment:
         facts["of_the_moment"] = True
-    facts["trial_wall_s"] = round(outcome.wall_s, 2)
-    facts["gpu_s"] = round(outcome.wall_s * setup.gpu_count, 2)
-    about = outcome.last("about")
-    if about is not None:
-        facts["about"] = {k: v for k, v in about.items() if k not in ("event", "rank")}
-    climbed = outcome.last("climbed")
-    probes = [
-        {k: v for k, v in probe.items() if k not in ("event", "rank")} for probe in outcome.probes()
-    ]
-    if probes:
-        facts["probes"] = probes
-    if climbed is not None:
+
+    def said(event: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in event.items() if name not in ("event", "rank")}
+
+    if (about := outcome.last("about")) is not None:
+        facts["about"] = said(about)
+    if probes := outcome.probes():
+        facts["probes"] = [said(probe) for probe in probes]
+    if (climbed := outcome.last("climbed")) is not None:
         sizes = paper_space.micro_batch_sizes(setup.recipe.training.batch_size, setup.gpu_count)
         facts["climb"] = {
             "samples_per_s": climbed["samples_per_s"],
             "stopped_by": climbed["stopped_by"],
             "at_the_end": climbed["micro_batch_size"] == sizes[-1],
         }
-    model = outcome.last("model")
-    if model is not None:
+    if (model := outcome.last("model")) is not None:
         facts["parameters"] = model["parameters"]
     return facts
-
-
-def record_of(setup: Setup, settings: Settings, outcome: Outcome) -> Measurement:
-    """The record of one trial."""
-    facts = _facts(setup, outcome, settings)
-    timed = outcome.last("timed")
-    missing = (facts.get("about") or {}).get("missing_kernels") or []
-    if missing and settings.free_lunch:
-        # Without the kernels it is not the free lunch, and must not be filed as one.
-        settings = replace(settings, free_lunch=False)
-        facts["not_free_lunch_because"] = "missing kernels: " + ", ".join(missing)
-    base = _without_time(setup, settings, facts)
-    if (wrong := _other_devices(setup, facts.get("about") or {})) is not None:
-        return with_id(replace(base, reason=wrong))
-    if timed is None or outcome.status != "ok":
-        if outcome.status not in ("infeasible", "climbed", "ok"):
-            facts["log_tail"] = outcome.log_tail
-        reason = _one_line(outcome.reason or "no steps were timed")
-        if outcome.status in ("infeasible", "climbed"):
-            base = replace(base, status="infeasible")
-        return with_id(replace(base, reason=reason))
-    try:
-        return with_id(_timed_record(setup, base, facts, timed))
-    except (ValueError, ArithmeticError) as error:
-        return with_id(replace(base, reason=f"its seconds do not add up to a step: {error}"))
 
 
 def _other_devices(setup: Setup, about: Mapping[str, Any]) -> str | None:
@@ -212,14 +242,13 @@ def _other_devices(setup: Setup, about: Mapping[str, Any]) -> str | None:
     said = about.get("devices")
     if setup.device == "cpu" or not isinstance(said, list):
         return None
-    named = {_bare(gpu.name) for gpu in setup.machine.gpus[: setup.gpu_count]}
-    others = [str(name) for name in said if _bare(str(name)) not in named]
+    names = sorted({gpu.name for gpu in setup.machine.gpus[: setup.gpu_count]})
+    others = [str(name) for name in said if _bare(str(name)) not in map(_bare, names)]
     if not others:
         return None
-    names = " and ".join(sorted({gpu.name for gpu in setup.machine.gpus[: setup.gpu_count]}))
     return _one_line(
-        f"torch ran on {others[0]}, where nvidia-smi names {names}: choose GPUs of one kind by "
-        "CUDA_VISIBLE_DEVICES, and whole ones"
+        f"torch ran on {others[0]}, where nvidia-smi names {' and '.join(names)}: choose GPUs of "
+        "one kind by CUDA_VISIBLE_DEVICES, and whole ones"
     )
 
 
@@ -230,36 +259,29 @@ def _bare(name: str) -> str:
 
 def _one_line(text: str) -> str:
     """What a library said, as one line that steers no terminal."""
-    words = " ".join(text.split())
-    clean = printable(words)
+    clean = printable(" ".join(text.split()))
     return clean if len(clean) <= 2000 else clean[:1999] + "…"
 
 
-def _timed_record(
-    setup: Setup, base: Measurement, facts: dict[str, Any], timed: dict[str, Any]
-) -> Measurement:
+_OF_STEPS = (
+    *("settled", "warm_up_s", "skipped_updates", "step_s_by_rank", "slowest_rank"),
+    *("timed_passes", "peak_reserved_gib", "gpu", "parameters"),
+)
+"""What a record's environment says of the steps that were timed."""
+
+
+def _timed(
+    setup: Setup, settings: Settings, facts: dict[str, Any], timed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a record has where steps were timed. Raises ValueError where they make no step."""
     raw = timing.RawSeconds(**{name: tuple(values) for name, values in timed["raw"].items()})
     passes = int(timed["accumulation_steps"])
     step = timing.step_time(raw, passes)
     if not 0 < step.step_s < math.inf:
         raise ValueError(f"{step.step_s} s, too short or too long to be a step")
     training = setup.recipe.training
-    for name in (
-        "settled",
-        "warm_up_s",
-        "skipped_updates",
-        "step_s_by_rank",
-        "slowest_rank",
-        "timed_passes",
-        "peak_reserved_gib",
-        "gpu",
-        "parameters",
-    ):
-        facts[name] = timed[name]
-    mfu = None
-    flops = counted(setup.recipe)
-    assert base.settings is not None
-    peak = setup.peak_for(base.settings)
+    facts |= {name: timed[name] for name in _OF_STEPS}
+    mfu, flops, peak = None, counted(setup.recipe), setup.peak_for(settings)
     if flops is not None:
         facts["peak_tflops"] = peak
         mfu = timing.model_flops_utilisation(
@@ -268,60 +290,24 @@ def _timed_record(
             peak_tflops=peak,
             gpu_count=setup.gpu_count,
         )
-    settings = replace(
-        base.settings,
-        micro_batch_size=int(timed["micro_batch_size"]),
-        gradient_accumulation_steps=passes,
-    )
+    size = int(timed["micro_batch_size"])
+    used = replace(settings, micro_batch_size=size, gradient_accumulation_steps=passes)
     if mfu is not None and mfu > 1:
         reason = (
             f"refused: {plain(step.step_s, 4)} s a step implies {percent(mfu)} of the GPUs' peak "
             f"of {peak} TFLOP/s, which no measurement can show; check --peak-tflops and the clock"
         )
-        return replace(base, settings=settings, reason=reason)
-    low, mean, high = (
-        timing.training_days(step_s, training.training_steps)
-        for step_s in (step.step_s_low, step.step_s, step.step_s_high)
-    )
-    return replace(
-        base,
-        status="ok",
-        settings=settings,
-        training_days=mean,
-        training_days_low=low,
-        training_days_high=high,
-        step_s=step.step_s,
-        peak_memory_gib=timed["peak_memory_gib"],
-        allocator_retries=timed["allocator_retries"],
-        mfu=mfu,
+        return {"status": "failed", "reason": reason, "settings": used}
+    return {
+        "status": "ok",
+        "reason": None,
+        "settings": used,
+        "training_days": timing.training_days(step.step_s, training.training_steps),
+        "training_days_low": timing.training_days(step.step_s_low, training.training_steps),
+        "training_days_high": timing.training_days(step.step_s_high, training.training_steps),
+        "step_s": step.step_s,
+        "peak_memory_gib": timed["peak_memory_gib"],
+        "allocator_retries": timed["allocator_retries"],
+        "mfu": mfu,
         **asdict(raw),
-    )
-
-
-def left_out(setup: Setup, settings: Settings, reason: str) -> Measurement:
-    """The record of settings that the planner left out."""
-    base = _without_time(setup, settings, _facts(setup, None, settings))
-    return with_id(replace(base, status="pruned", reason=reason))
-
-
-def _without_time(setup: Setup, settings: Settings, facts: dict[str, Any]) -> Measurement:
-    """A record that failed, whose environment is these very facts."""
-    return Measurement(
-        measurement_id="",
-        recipe_id=setup.recipe.recipe_id,
-        recipe_hash=recipe_hash(setup.recipe),
-        gpu=setup.gpu,
-        gpu_count=setup.gpu_count,
-        method=paper_space.method_name(settings),
-        settings=settings,
-        status="failed",
-        reason=None,
-        training_days=None,
-        training_days_low=None,
-        training_days_high=None,
-        timing="synchronised",
-        source_id=setup.source_id,
-        node_count=setup.node_count,
-        measured_on=date.today(),
-        environment=facts,
-    )
+    }

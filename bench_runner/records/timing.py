@@ -34,6 +34,12 @@ class RawSeconds:
     fetch_s: tuple[float, ...] = ()
     """Fetching one pass's batch."""
 
+    @property
+    def total_s(self) -> float:
+        """All of it."""
+        parts = (self.fetch_s, self.first_pass_s, self.pass_s, self.sync_pass_s, self.update_s)
+        return sum(map(sum, parts))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -11,24 +11,9 @@ import torch
 
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.records import timing
+from bench_runner.records.timing import RawSeconds
 from bench_runner.typed_numbers import percent
 from bench_runner.worker.ranks import Ranks
-
-
-@dataclass(slots=True)
-class StepSeconds:
-    """One optimiser step, cut at the Trainer's own boundaries without a gap."""
-
-    fetch_s: list[float] = field(default_factory=list)
-    first_pass_s: list[float] = field(default_factory=list)
-    pass_s: list[float] = field(default_factory=list)
-    sync_pass_s: list[float] = field(default_factory=list)
-    update_s: list[float] = field(default_factory=list)
-
-    def total_s(self) -> float:
-        """The whole step."""
-        parts = (self.fetch_s, self.first_pass_s, self.pass_s, self.sync_pass_s, self.update_s)
-        return sum(sum(part) for part in parts)
 
 
 class Clock:
@@ -58,18 +43,19 @@ class Clock:
         later.synchronize()
         return float(earlier.elapsed_time(later)) / 1000
 
-    def step(self) -> StepSeconds:
-        """The seconds of the step that has just ended: begin, fetched, pass..., end."""
-        seconds = StepSeconds()
+    def step(self) -> RawSeconds:
+        """The seconds of the step that has just ended, cut at the Trainer's own boundaries without
+        a gap: begin, fetched, pass..., end."""
         marks, self._marks = self._marks, []
         gaps = [self._between(before, after) for (_, before), (_, after) in pairwise(marks)]
-        passes = gaps[1:-1]
-        seconds.fetch_s = [gaps[0] / len(passes)] * len(passes)
-        seconds.sync_pass_s = passes[-1:]
-        seconds.first_pass_s = passes[:-1][:1]
-        seconds.pass_s = passes[:-1][1:]
-        seconds.update_s = gaps[-1:]
-        return seconds
+        passes = tuple(gaps[1:-1])
+        return RawSeconds(
+            fetch_s=(gaps[0] / len(passes),) * len(passes),
+            sync_pass_s=passes[-1:],
+            first_pass_s=passes[:-1][:1],
+            pass_s=passes[:-1][1:],
+            update_s=(gaps[-1],),
+        )
 
 
 class StepLog:
@@ -78,7 +64,7 @@ class StepLog:
     def __init__(self, spec: TrialSpec, ranks: Ranks) -> None:
         self._spec = spec
         self._ranks = ranks
-        self.steps: list[StepSeconds] = []
+        self.steps: list[RawSeconds] = []
         self.ends_s: list[float] = []
         self.usable: list[bool] = []
         """Whether the step had an update."""
@@ -88,7 +74,7 @@ class StepLog:
         self.settled_how = ""
 
     def add(
-        self, step: StepSeconds, ended_s: float, usable: bool, allocations: tuple[int, int]
+        self, step: RawSeconds, ended_s: float, usable: bool, allocations: tuple[int, int]
     ) -> None:
         """A step has ended."""
         self.steps.append(step)
@@ -109,7 +95,7 @@ class StepLog:
         The first step compiles, which may take minutes, so the patience begins when it has ended.
         """
         steps, spec = self.steps, self._spec
-        totals = tuple(s.total_s() for s, good in zip(steps, self.usable, strict=True) if good)
+        totals = tuple(s.total_s for s, good in zip(steps, self.usable, strict=True) if good)
         calm = (
             len(steps) >= 4
             and all(self.usable[-3:])
@@ -143,12 +129,7 @@ class StepLog:
         settled = range(self.settled_at or 0, len(self.steps))
         return [i for i in settled if self.usable[i]][-self._spec.minimum_steps :]
 
-    def raw_seconds(self, kept: list[int]) -> timing.RawSeconds:
+    def raw_seconds(self, kept: list[int]) -> RawSeconds:
         """Every raw second of these steps."""
-        timed = [self.steps[i] for i in kept]
-        return timing.RawSeconds(
-            **{
-                name: tuple(second for step in timed for second in getattr(step, name))
-                for name in ("pass_s", "sync_pass_s", "update_s", "first_pass_s", "fetch_s")
-            }
-        )
+        steps = [asdict(self.steps[i]) for i in kept]
+        return RawSeconds(**{name: sum((s[name] for s in steps), ()) for name in steps[0]})

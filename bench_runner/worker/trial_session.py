@@ -21,7 +21,7 @@ from bench_runner.typed_numbers import percent
 from bench_runner.worker import models
 from bench_runner.worker.models import prepared_model
 from bench_runner.worker.ranks import Ranks, shard_on_cpus, tell_deepspeed
-from bench_runner.worker.step_times import Clock, StepLog, StepSeconds
+from bench_runner.worker.step_times import Clock, StepLog
 from bench_runner.worker.timed_trainer import StepEnd, TimedTrainer
 
 Report = Callable[[dict[str, Any]], None]
@@ -203,7 +203,7 @@ class Session:
         passes = min(_CLIMB_PASSES, self._full_passes(1))
         clock = Clock(self.device)
         peaks: list[float] = []
-        steps: list[StepSeconds] = []
+        steps: list[timing.RawSeconds] = []
         skipped = 0
         stopped_by = "the recipe's batch size"
 
@@ -353,7 +353,7 @@ class Session:
                 "raw": by_rank[slowest][1],
                 "slowest_rank": slowest,
                 "step_s_by_rank": [row[0] for row in by_rank],
-                "warm_up_s": [s.total_s() for s in log.steps[: log.settled_at]],
+                "warm_up_s": [s.total_s for s in log.steps[: log.settled_at]],
                 "settled": log.settled_how,
                 "skipped_updates": log.usable.count(False),
                 "peak_memory_gib": max(peaks, default=None),

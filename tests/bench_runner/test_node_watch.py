@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -74,56 +70,3 @@ def test_a_failure_of_a_whole_job_is_no_nodes_and_outside_a_job_nobody_is_asked(
     failed = Outcome(status="failed", reason="no", events=(), log_tail="", wall_s=1.0)
     assert watch.judged(failed) == failed
     assert not node_links.NodeWatch({}).lost_by([ERROR], log)
-
-
-def test_a_search_that_lost_a_node_goes_on_with_the_next_setting_in_the_same_job(
-    tmp_path: Path,
-) -> None:
-    scripts = {
-        "scontrol": 'case "$2" in hostnames) echo n1; echo n2;; *) echo NodeAddr=127.0.0.1;; esac',
-        # A step on the second node fails; a trial tells its error as its worker would.
-        "srun": (
-            'case "$*" in *nodelist=n2*) exit 1;; *nodelist*) exit 0;; esac\n'
-            f"folder=$(dirname \"${{@: -1}}\"); echo '{json.dumps(ERROR)}' > $folder/events.jsonl\n"
-            "exit 1"
-        ),
-    }
-    for name, body in scripts.items():
-        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
-        (tmp_path / name).chmod(0o755)
-    tiny = Path(__file__).with_name("tiny.toml")
-    words = ["run", "--recipe", str(tiny), "--gpus", "2", "--methods", "naive,free-lunch"]
-    words += ["--device", "cpu", "--launcher", "slurm", "--yes"]
-
-    def started(job: str) -> list[tuple[str, str]]:
-        done = subprocess.run(
-            [sys.executable, "-m", "bench_runner", *words],
-            cwd=tmp_path,
-            env=os.environ
-            | JOB
-            | {
-                "SLURM_JOB_ID": job,
-                "PATH": f"{tmp_path}:{os.environ['PATH']}",
-                "PYTHONPATH": str(Path(__file__).parents[2]),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 75, done.stderr
-        told = [json.loads(line) for line in done.stdout.splitlines()]
-        failed = [event["record"] for event in told if event["event"] == "trial-finished"]
-        assert all(
-            each["status"] == "failed" and each["reason"].startswith("the job lost 1 of its 2")
-            for each in failed
-        )
-        return [
-            (event["event"], event["label"])
-            for event in told
-            if event["event"] in ("reused", "trial-finished")
-        ]
-
-    assert started("7") == [("trial-finished", "naive")]
-    assert started("7") == [("reused", "naive"), ("trial-finished", "free lunch")]
-    # A lost node says nothing of a setting: another job begins with it anew.
-    assert started("8") == [("trial-finished", "naive")]

@@ -68,23 +68,6 @@ def test_a_step_lies_within_its_spread_and_more_passes_take_longer(
     assert step_time(raw, passes + 1).step_s > one.step_s
 
 
-@given(several, several, several, st.floats(1.1, 10), st.integers(2, 64))
-def test_a_slower_device_takes_proportionally_longer(
-    later: tuple[float, ...],
-    sync: tuple[float, ...],
-    update: tuple[float, ...],
-    factor: float,
-    passes: int,
-) -> None:
-    raw = RawSeconds(pass_s=later, sync_pass_s=sync, update_s=update)
-    slower = RawSeconds(
-        pass_s=tuple(s * factor for s in later),
-        sync_pass_s=tuple(s * factor for s in sync),
-        update_s=tuple(s * factor for s in update),
-    )
-    assert step_time(slower, passes).step_s == pytest.approx(step_time(raw, passes).step_s * factor)
-
-
 def test_settled_looks_at_the_last_steps_only() -> None:
     assert settled((60.0, 1.0, 1.01, 1.0))
     assert not settled((1.0, 1.0, 1.0, 1.5))

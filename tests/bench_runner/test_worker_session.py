@@ -9,6 +9,7 @@ import pytest
 
 from bench_runner.arguments import find_recipe
 from bench_runner.launch.trial import NoDeviceError, TrialSpec
+from bench_runner.records.timing import RawSeconds
 from tests.torch_for_tests import loaded_later
 
 pytestmark = pytest.mark.torch
@@ -18,13 +19,14 @@ loaded_later("accelerate")
 
 
 def settled(ends_s: list[float], seconds: list[float]) -> tuple[int | None, str]:
-    from bench_runner.worker.step_times import StepLog, StepSeconds
+    from bench_runner.worker.step_times import StepLog
 
     spec: Any = TrialSpec(recipe=find_recipe("pythia-160m"), settings=None, gpu_count=1)  # type: ignore[arg-type]
     ranks: Any = SimpleNamespace(all=bool, any=bool)
     log = StepLog(spec, ranks)
     for ended_s, second in zip(ends_s, seconds, strict=True):
-        log.add(StepSeconds(sync_pass_s=[second]), ended_s, usable=True, allocations=(7, 0))
+        step = RawSeconds(pass_s=(), sync_pass_s=(second,), update_s=())
+        log.add(step, ended_s, usable=True, allocations=(7, 0))
     log.settles()
     return log.settled_at, log.settled_how
 

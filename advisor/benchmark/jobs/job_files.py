@@ -88,7 +88,7 @@ def sbatch_text(
         container=profile.container,
         nv="" if on_cpu else "--nv ",
         python=profile.python,
-        words=plan.request.words(relative=True),
+        words=plan.request.words(),
         node_lost=NODE_LOST,
     )
 
@@ -125,7 +125,7 @@ def task_text(plan: Plan, price: SkyPrice, name: str, device: str) -> str:
         setup_minutes=SETUP_MINUTES,
         packages=requirements(),
         minutes=price.minutes,
-        words=plan.request.words(relative=True),
+        words=plan.request.words(),
     )
 
 

@@ -115,7 +115,7 @@ def _job(plan: Plan, where: Where, folder: Path | None, gpu_type: str | None = N
     on where it stopped. Raises InputError where its folder cannot be typed."""
     request = plan.request
     gpu_id = plan.gpu.gpu_id if plan.gpu else None
-    asked = [request.words(relative=True), plan.node_count, request.recipe_text, gpu_id, where]
+    asked = [request.words(), plan.node_count, request.recipe_text, gpu_id, where]
     digest = hashlib.sha256(json.dumps([*asked, None]).encode()).hexdigest()[:6]
     readable = re.sub(r"[^a-z0-9.]+", "-", plan.recipe_id.lower()).strip("-.")[:40]
     name = f"{readable}-{request.gpu_count}gpu-{digest}"
