@@ -66,13 +66,6 @@ def test_a_loan_of_equal_monthly_parts() -> None:
     assert total_cost_of_ownership(Decimal(12_000)).financing_usd == 0
 
 
-def test_what_is_owned_costs_its_running_alone() -> None:
-    terms = CostTerms(electricity_usd_per_kwh=Decimal("0.1"))
-    own = total_cost_of_ownership(Decimal(0), terms, wall_w=Decimal(1000))
-    assert own.fixed_usd == 0
-    assert own.experiment_usd(10) == Decimal("24.00")
-
-
 def test_an_unknown_power_is_no_data_once_electricity_has_a_price() -> None:
     assert total_cost_of_ownership(Decimal(100)).life_usd == 100
     priced = total_cost_of_ownership(
