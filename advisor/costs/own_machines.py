@@ -108,8 +108,6 @@ class OwnMachine(NamedTuple):
 
     host: Host
     quote: Quote
-    price_changed: bool = True
-    """Whether its price is new, or says something else than the one that it corrects."""
 
 
 def quoted(name: str) -> str:

@@ -118,16 +118,13 @@ class Store:
         with self._writing() as connection:
             return forget_model(connection, name)
 
-    def replace_machine(
-        self, host: Host, quote: Quote | None, sources: Iterable[Source] = ()
-    ) -> bool:
-        """Put a machine of the user's in the place of the one with its id, with a newer price
-        where one is given; whether there was such a one. All or, on StoreError, nothing."""
+    def replace_machine(self, host: Host, quote: Quote, sources: Iterable[Source] = ()) -> bool:
+        """Put a machine of the user's with its price in the place of the one with its id; whether
+        there was such a one. All or, on StoreError, nothing."""
         from advisor.store.own_rows import add_rows, delete_own, own_tables
         from advisor.store.predictions import update_predictions
 
-        quotes = [] if quote is None else [quote]
-        tables = own_tables(source=sources, host=[host], quote=quotes)
+        tables = own_tables(source=sources, host=[host], quote=[quote])
         with self._writing() as connection:
             if not delete_own(connection, "host", host.host_id):
                 return False

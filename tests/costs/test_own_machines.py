@@ -59,7 +59,7 @@ def made(base: dict[str, str] = WHOLE, **cells: str) -> OwnMachine:
 
 
 def test_a_whole_machine_as_typed() -> None:
-    host, quote, _ = made(
+    host, quote = made(
         watts="10200", rack_units="8", host_memory="2TiB", links="NVLink", noise="75", weight="130",
         includes="2 x EPYC 9454, 3 years on site",
     )  # fmt: skip
@@ -82,7 +82,7 @@ def test_watts_of_a_machine_without_gpus_are_all_that_is_not_cards() -> None:
 
 
 def test_a_machine_without_gpus_takes_the_cards_that_are_named_and_no_other() -> None:
-    host, quote, _ = made(EMPTY, rack_units="0", watts="700")
+    host, quote = made(EMPTY, rack_units="0", watts="700")
     assert (quote.item_kind, host.kind, host.base_w) == ("host", "desktop", 700)
     fits = {
         (build.gpu.name, build.gpu_count)

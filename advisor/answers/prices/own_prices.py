@@ -30,18 +30,12 @@ def change_machine(
 ) -> OwnMachine | list[RowError]:
     """A new machine, or the ``corrected`` one, from all its cells; or all that is wrong."""
     held = None if corrected is None else own_quote_of(corrected, snapshot)
-    before = {} if held is None else quote_cells(held, {})
-    changed = any(
-        cells.get(name, "").strip() != before.get(name, "")
-        for name in QUOTE_COLUMNS
-        if held is None or cells.get(name) is not None
-    )
     made = read_machine(
         cells,
         ledger_items(snapshot),
         today=today,
         replaces=corrected,
-        corrects=held.quote_id if held is not None and changed else "",
+        corrects="" if held is None else held.quote_id,
     )
     if isinstance(made, list):
         return made
@@ -52,7 +46,11 @@ def change_machine(
             + ", and add it again"
         )
         return [RowError(row=None, column="gpu", message=message)]
-    return made._replace(price_changed=changed)
+    if held is not None and quote_cells(made.quote._replace(corrects=held.corrects), {}) == (
+        quote_cells(held, {})
+    ):
+        return made._replace(quote=held)  # its price says the same
+    return made
 
 
 def cells_of(host: Host, snapshot: Snapshot) -> dict[str, str]:
@@ -109,7 +107,7 @@ def far_words(quote: Quote, snapshot: Snapshot, hosts: Iterable[Host] = ()) -> s
 
 def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:
     """What was kept of a machine, and what becomes of it in a ranking."""
-    host, quote, _ = made
+    host, quote = made
     lines = [
         f"{what}: {host.name}, {usd_as_quoted(quote.price_usd)}, {quote.vendor}, {quote.quoted_on}"
     ]

@@ -166,7 +166,7 @@ def _keep_machine(
     if corrected is None:
         store.add([OWN], host=[made.host], quote=[made.quote])
     else:
-        store.replace_machine(made.host, made.quote if made.price_changed else None, [OWN])
+        store.replace_machine(made.host, made.quote, [OWN])
     for line in kept_words(made, snapshot.gpus, "kept" if corrected is None else "corrected"):
         print(line, file=sys.stderr)
     tell_doubts([made.quote], snapshot, [made.host])

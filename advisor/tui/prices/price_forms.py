@@ -126,14 +126,13 @@ one that ships, and marked *own quote*.
         if not isinstance(made, OwnMachine):
             problem = min(made, key=lambda problem: problem.column != self.here)
             return Judged(problem.said(self.labels), field=problem.column)
-        host, quote, price_changed = made
+        host, quote = made
         self.kept_name = host.name
         words = "\n".join(kept_words(made, self._snapshot.gpus, "Kept"))
         if self._corrected is None:
             keep = self.writes(lambda store: store.add([OWN], host=[host], quote=[quote]), words)
         else:
-            kept = quote if price_changed else None
-            keep = self.writes(lambda store: store.replace_machine(host, kept, [OWN]), words)
+            keep = self.writes(lambda store: store.replace_machine(host, quote, [OWN]), words)
         return Judged(f"{host.name} {usd_exact(quote.price_usd)}: Enter keeps it", keep)
 
 
