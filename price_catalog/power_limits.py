@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,26 +69,16 @@ def limit_w(build: Build, supply: Supply) -> float | None:
 def speed_under(gpu_id: str, watts: float) -> PowerLimit | None:
     """What a limit costs in speed, between two that were measured; None where it was not."""
     points = load_points().get(gpu_id, ())
-    if not points or not points[0].limit_w <= watts:
+    if not points or watts < points[0].limit_w:
         return None
-    at = bisect_left([point.limit_w for point in points], watts)
-    if at == len(points):
-        above = below = points[-1]
-    else:
-        above, below = points[at], points[max(at - 1, 0)]
+    at = min(bisect_left(points, watts, key=attrgetter("limit_w")), len(points) - 1)
+    above, below = points[at], points[max(at - 1, 0)]
     span = above.limit_w - below.limit_w
-    share = (watts - below.limit_w) / span if span else 0.0
-
-    def between(low: float, high: float) -> float:
-        return low + (high - low) * share
-
-    return PowerLimit(
-        watts=watts,
-        slowest=between(below.slowest, above.slowest),
-        middle=between(below.middle, above.middle),
-        fastest=between(below.fastest, above.fastest),
-        source_id=above.source_id,
+    share = min((watts - below.limit_w) / span, 1.0) if span else 1.0
+    slowest, middle, fastest = (
+        low + (high - low) * share for low, high in zip(below[2:5], above[2:5], strict=True)
     )
+    return PowerLimit(watts, slowest, middle, fastest, above.source_id)
 
 
 def on_circuit(builds: Iterable[Build], supply: Supply | None) -> tuple[Build, ...]:

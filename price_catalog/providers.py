@@ -100,11 +100,11 @@ class _Family(NamedTuple):
 class CloudNames:
     """Finds the GPU of an offer, or admits that the offer does not say which form it has."""
 
-    def __init__(self, gpus: Iterable[Gpu], path: Path | None = None) -> None:
+    def __init__(self, gpus: Iterable[Gpu]) -> None:
         gpus = tuple(gpus)
         self._index = index_gpus(gpus)
         self._families = read_records(
-            path or Path(__file__).with_name("cloud_names.csv"),
+            Path(__file__).with_name("cloud_names.csv"),
             _Family,
             {"gpu_id": one_of([gpu.gpu_id for gpu in gpus])},
         )

@@ -21,7 +21,14 @@ from advisor.cli.command import (
     terminal_width,
 )
 from advisor.cli.money.prices_arguments import add_arguments
-from advisor.cli.money.prices_own import add, correct, delete, quote_words, tell_doubts
+from advisor.cli.money.prices_own import (
+    add,
+    correct,
+    delete,
+    quote_words,
+    read_snapshot,
+    tell_doubts,
+)
 from advisor.cli.money.prices_reports import answer_cost, answer_rent, check_prices
 from advisor.costs.amount_words import counted, day_words, usd_and_cents, usd_rounded
 from advisor.costs.own_machines import own_machine
@@ -30,7 +37,6 @@ from advisor.costs.own_quotes_csv import quotes_csv, read_quotes
 from advisor.costs.price_book import add_command
 from advisor.costs.rental_feed import MOVED, PROVIDERS, SOURCE, fetch_rentals
 from advisor.files import write_whole
-from advisor.ranking.snapshot import Snapshot, take_snapshot
 from advisor.ranking.typed_question import match_gpus, parse_circuit
 from advisor.store import Store
 from advisor.tables.table_formats import render_rows
@@ -46,11 +52,6 @@ def run(options: argparse.Namespace) -> int:
     return _RUN[options.prices_command](options, open_store(options))
 
 
-def _snapshot(store: Store) -> Snapshot:
-    with store.reading() as reader:
-        return take_snapshot(reader)
-
-
 MOST_LINES = 10
 """Of what a refresh says of one kind."""
 _SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
@@ -62,7 +63,7 @@ _SPARE = ("kind", "age", "vendor")
 
 def _list(options: argparse.Namespace, store: Store) -> int:
     rule = parse_price_rule(options.prices)
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     wanted = None
     if options.item is not None:
         try:
@@ -134,7 +135,7 @@ def _same_command(options: argparse.Namespace) -> str:
 
 def _import(options: argparse.Namespace, store: Store) -> int:
     path = Path(options.file)
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     preview = read_quotes(path, ledger_items(snapshot), today=date.today())
     name = shown(path.name or options.file, 80)[1:-1]
     if len(preview.problems) == 1:
@@ -171,7 +172,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
 
 
 def _export(options: argparse.Namespace, store: Store) -> int:
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     own = [quote for quote in snapshot.quotes if quote.origin == "local"]
     path = Path(options.file)
     try:
@@ -218,7 +219,7 @@ def _refresh(options: argparse.Namespace, store: Store) -> int:
 
 
 def _builds(options: argparse.Namespace, store: Store) -> int:
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     gpu_ids = None if options.gpus is None else match_gpus(options.gpus, snapshot)
     supply = None if options.circuit is None else parse_circuit(options.circuit)
     rows = build_rows(snapshot, gpu_ids, supply)
@@ -233,7 +234,7 @@ def _builds(options: argparse.Namespace, store: Store) -> int:
 
 
 def _own(options: argparse.Namespace, store: Store) -> int:
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     if options.machine is None:
         names = {gpu.gpu_id: gpu.name for gpu in snapshot.gpus}
         rows = [

@@ -35,7 +35,7 @@ NOTHING_NAMED = "nothing to correct is named: say what changes, as in --price 28
 
 def add(options: argparse.Namespace, store: Store) -> int:
     """Keep a quote, or a machine with its price. Raises InputError."""
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     if options.cell_machine is not None:
         given = _typed(options, ("item", "item_kind", "corrects"))
         if given:
@@ -72,7 +72,7 @@ def add(options: argparse.Namespace, store: Store) -> int:
 def correct(options: argparse.Namespace, store: Store) -> int:
     """Change what was typed of a machine, or correct a quote. Raises InputError."""
     _one_of(options.cell_machine, options.quote)
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     if options.quote is None:
         host = _own_machine(options.cell_machine, snapshot)
         given = _typed(options, (*MACHINE_COLUMNS, *QUOTE_COLUMNS))
@@ -104,7 +104,7 @@ def correct(options: argparse.Namespace, store: Store) -> int:
 def delete(options: argparse.Namespace, store: Store) -> int:
     """Delete what the user entered; shipped rows stay. Raises InputError."""
     _one_of(options.machine, options.quote)
-    snapshot = _snapshot(store)
+    snapshot = read_snapshot(store)
     if options.machine is not None:
         merged = {h.host_id: h for h in snapshot.hosts if h.origin == "merged"}
         host = merged.get(options.machine.strip()) or _own_machine(options.machine, snapshot)
@@ -124,7 +124,8 @@ def delete(options: argparse.Namespace, store: Store) -> int:
     return ANSWERED
 
 
-def _snapshot(store: Store) -> Snapshot:
+def read_snapshot(store: Store) -> Snapshot:
+    """What the store holds now."""
     with store.reading() as reader:
         return take_snapshot(reader)
 
