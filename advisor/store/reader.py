@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,9 @@ def query(name: str) -> str:
     return (QUERIES_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
 
 
+_Build = tuple[str, str, int]
+"""A model, a GPU and how many of it."""
+_WithHost = tuple[float, TrainingTime]
 _FILLS_A_HOST = 1_000_000_000
 """Parameters whose optimiser states take the 32 GiB that every machine for training has."""
 _BATCH_ROWS = 2_048
@@ -189,66 +192,58 @@ class Reader:
         """Which time stands for each (GPU, count), under ``sound`` or ``published`` evidence."""
         if "+" in recipe_id:  # fine-tuned: nothing of it is kept
             return self.asked_times(recipe_id) if evidence == "sound" else ()
-        parts: dict[str, dict[tuple[str, int], StoredTime]] = defaultdict(dict)
-        for time in self._times("best_times", recipe_id=recipe_id, gpu_id=None):
-            parts[time.use][time.gpu_id, time.gpu_count] = time
-        found = [
-            BestTime(
-                gpu_id=build[0],
-                gpu_count=build[1],
-                chosen=time,
-                published=parts["published"].get(build),
-                naive=parts["naive"].get(build),
-            )
-            for build, time in parts["chosen"].items()
-        ]
+        recorded = self._recorded(recipe_id=recipe_id, gpu_id=None)
         if evidence == "published":
-            return tuple(at_face_value(found))
-        return tuple(self._foreseen(recipe_id, found))
+            return tuple(at_face_value(recorded.values()))
+        estimates = {_build(time): time for time in self.predictions(recipe_id)}
+        with_host = self._with_more_host_memory(recipe_id=recipe_id, gpu_id=None)
+        # A recipe that is measured for the first time is none of the store's models yet.
+        model = next((each for each in self.models() if each.recipe_id == recipe_id), None)
+        return tuple(
+            best._replace(host_gib=_host_gib(best.chosen, model))
+            for best in _on_one_clock(recorded, estimates, with_host).values()
+        )
 
     def times_on(
         self, gpu: Gpu, count: int, tuning: FineTuning | None = None
     ) -> tuple[tuple[Model, ...], dict[tuple[str, int], ReachedTime]]:
         """Every model, fine-tuned where that is asked, and the time that counts on ``count``
         GPUs of a kind and on more of them, in sound evidence."""
-        models = self.models()
+        gpu_id = gpu.gpu_id
+        estimates: dict[_Build, TrainingTime]
         if tuning is not None or count not in GPU_COUNTS:
             from advisor.store.asked_times import asked_on  # late: it loads numpy
 
             counted, reached = asked_on(self.connection, gpu, count, tuning)
             if tuning is not None:
                 return counted, reached
-            estimates = {build: (each.time, each.with_host) for build, each in reached.items()}
+            asked = {(recipe_id, gpu_id, n): each for (recipe_id, n), each in reached.items()}
+            estimates = {build: each.time for build, each in asked.items()}
+            with_host = {build: each.with_host for build, each in asked.items() if each.with_host}
         else:
-            host = self._with_more_host_memory(gpu_id=gpu.gpu_id)
-            estimates = {
-                (time.recipe_id, time.gpu_count): (
-                    time,
-                    host.get((time.recipe_id, time.gpu_id, time.gpu_count)),
-                )
-                for time in self.predictions(gpu_id=gpu.gpu_id)
-            }
-        chosen = {
-            build: ReachedTime(time, host_time, time.peak_memory_gib)
-            for build, (time, host_time) in estimates.items()
-        }
-        for time in self._times("best_times", recipe_id=None, gpu_id=gpu.gpu_id):
-            if time.use != "chosen":
-                continue
-            build = (time.recipe_id, time.gpu_count)
-            estimate, with_host = estimates.get(build, (None, None))
-            best = BestTime(
-                gpu_id=gpu.gpu_id,
-                gpu_count=time.gpu_count,
-                chosen=time,
-                published=None,
-                naive=None,
+            estimates = {_build(time): time for time in self.predictions(gpu_id=gpu_id)}
+            with_host = self._with_more_host_memory(recipe_id=None, gpu_id=gpu_id)
+        recorded = self._recorded(recipe_id=None, gpu_id=gpu_id)
+        return self.models(), {
+            (build[0], build[2]): ReachedTime(
+                best.chosen,
+                best.with_host,
+                estimates[build].peak_memory_gib if build in estimates else None,
             )
-            stands = one_clock(best, estimate).chosen
-            if stands is not None:
-                gib = None if estimate is None else estimate.peak_memory_gib
-                chosen[build] = ReachedTime(stands, with_host, gib)
-        return models, chosen
+            for build, best in _on_one_clock(recorded, estimates, with_host).items()
+            if best.chosen is not None
+        }
+
+    def _recorded(self, **asked: str | None) -> dict[_Build, BestTime]:
+        """What was recorded of one model or on one kind of GPU."""
+        parts: dict[str, dict[_Build, StoredTime]] = defaultdict(dict)
+        for time in self._times("best_times", **asked):
+            parts[time.use][_build(time)] = time
+        published, naive = parts["published"], parts["naive"]
+        return {
+            build: BestTime(*build[1:], time, published.get(build), naive.get(build))
+            for build, time in parts["chosen"].items()
+        }
 
     def asked_times(
         self, recipe_id: str, software: str = "ours", machines: int = 1, link: Link | None = None
@@ -266,33 +261,30 @@ class Reader:
         kept = any(model.origin == "local" for model in self.models())
         return fine_tuner(self.own_definitions().models if kept else ())
 
-    def _foreseen(self, recipe_id: str, measured: Iterable[BestTime]) -> Iterator[BestTime]:
-        """The times on one clock: predictions wherever what was recorded does not stand."""
-        predicted = {(time.gpu_id, time.gpu_count): time for time in self.predictions(recipe_id)}
-        larger = self._with_more_host_memory(recipe_id)
-        # A recipe that is measured for the first time is none of the store's models yet.
-        model = next((each for each in self.models() if each.recipe_id == recipe_id), None)
-        recorded = {(best.gpu_id, best.gpu_count): best for best in measured}
-        for build in {**recorded, **predicted}:
-            none = BestTime(
-                gpu_id=build[0],
-                gpu_count=build[1],
-                chosen=predicted.get(build),
-                published=None,
-                naive=None,
-            )
-            recorded_time = recorded.get(build)
-            best = none if recorded_time is None else one_clock(recorded_time, none.chosen)
-            host_gib = _host_gib(best.chosen, model)
-            yield best._replace(host_gib=host_gib, with_host=larger.get((recipe_id, *build)))
+    def _with_more_host_memory(self, **asked: str | None) -> dict[_Build, _WithHost]:
+        """Of what gains by it: the GiB of host memory, and the time with it."""
+        times = self._times("predicted_with_host", **asked)
+        return {_build(time): (float(time.use), time) for time in times}
 
-    def _with_more_host_memory(
-        self, recipe_id: str | None = None, gpu_id: str | None = None
-    ) -> dict[tuple[str, str, int], tuple[float, TrainingTime]]:
-        """Of each model, GPU and count that gains by it: the GiB of host memory, and the time with
-        it."""
-        times = self._times("predicted_with_host", recipe_id=recipe_id, gpu_id=gpu_id)
-        return {(t.recipe_id, t.gpu_id, t.gpu_count): (float(t.use), t) for t in times}
+
+def _build(time: TrainingTime) -> _Build:
+    return time.recipe_id, time.gpu_id, time.gpu_count
+
+
+def _on_one_clock(
+    recorded: Mapping[_Build, BestTime],
+    estimates: Mapping[_Build, TrainingTime],
+    with_host: Mapping[_Build, _WithHost],
+) -> dict[_Build, BestTime]:
+    """The times that stand: estimates wherever what was recorded does not."""
+    found = {}
+    for build in {**recorded, **estimates}:
+        estimate = estimates.get(build)
+        best = BestTime(*build[1:], estimate, None, None)
+        if build in recorded:
+            best = one_clock(recorded[build], estimate)
+        found[build] = best._replace(with_host=with_host.get(build))
+    return found
 
 
 def _host_gib(time: TrainingTime | None, model: Model | None) -> float | None:
