@@ -20,14 +20,6 @@ from bench_runner.untrusted_text import (
 
 _LARGEST = 8 * 2**20
 """Bytes; what is larger is none of the files that people write."""
-_PACKED = {
-    b"\x1f\x8b": "gunzip -k",
-    b"\x28\xb5\x2f\xfd": "unzstd",
-    b"\xfd7zXZ": "unxz -k",
-    b"BZh": "bunzip2 -k",
-    b"PK\x03\x04": "unzip",
-}
-"""How files begin that are compressed, and what unpacks them."""
 _SPREADSHEETS = (".xlsx", ".ods", ".xlsm")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _HEADER = 10_000
@@ -74,9 +66,6 @@ def what_it_is(path: Path, wanted: Kind) -> str | None:
             head = file.read(16)
         if path.suffix.lower() in _SPREADSHEETS:
             return "is a spreadsheet: save it as CSV"
-        for begin, command in _PACKED.items():
-            if head.startswith(begin):
-                return f"is compressed; unpack it first: {command} {name}"
         if head[8:12] == b"DUCK":
             return f"is a store; its own rows come in with: advisor merge {name}"
         wide = head.startswith(_UTF_16)

@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from itertools import takewhile
 from typing import Any
 
 _STEERS = re.compile(
@@ -55,8 +54,7 @@ def fill(text: str, width: int, **options: Any) -> str:
 
 
 def cut_words(names: Sequence[str], width: int) -> list[str]:
-    """Names cut to a width. Those that would look alike lose their middle instead of their end or,
-    where their ends are alike too, what stands before the first word that tells them apart."""
+    """Names cut to a width. Those that would look alike lose their middle instead of their end."""
     cut = [name if len(name) <= width else f"{name[: width - 1]}…" for name in names]
     alike: dict[str, list[int]] = {}
     for i, short in enumerate(cut):
@@ -67,14 +65,6 @@ def cut_words(names: Sequence[str], width: int) -> list[str]:
     for group in alike.values():
         if len(group) == 1:
             continue
-        different = len({names[i] for i in group})
-        ends = [f"{names[i][:head]}…{names[i][-tail:]}" for i in group]
-        if len(set(ends)) < different:
-            columns = zip(*(names[i] for i in group), strict=False)
-            shared = sum(1 for _ in takewhile(lambda signs: len(set(signs)) == 1, columns))
-            start = names[group[0]].rfind(" ", 0, shared) + 1
-            words = [f"{names[i][:head]}…{names[i][start : start + tail]}" for i in group]
-            ends = words if len(set(words)) > len(set(ends)) else ends
-        for i, end in zip(group, ends, strict=True):
-            cut[i] = end
+        for i in group:
+            cut[i] = f"{names[i][:head]}…{names[i][-tail:]}"
     return cut

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -78,8 +77,6 @@ def test_each_command_names_the_one_that_reads_the_file(
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.jsonl.gz", gzip.compress(RECORD.encode()), "unpack it first: gunzip -k a.jsonl.gz"),
-        ("my file.zip", b"PK\x03\x04 and more", "unpack it first: unzip 'my file.zip'"),
         ("prices.xlsx", b"PK\x03\x04 and more", "is a spreadsheet: save it as CSV"),
         ("a.jsonl", RECORD.encode("utf-16"), "is stored as UTF-16: save it as UTF-8"),
         ("plain.txt", b"what is this", "is neither a store nor JSON lines in UTF-8"),

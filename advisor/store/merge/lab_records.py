@@ -6,9 +6,7 @@ limits are the peak, the memory and the power of the GPU itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from advisor.store.rows import measurement_values
 from advisor.store.shipped_rows import auditor_of
@@ -17,7 +15,7 @@ from bench_runner.recipes import Recipe, load_recipes, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.measurement import Measurement
 from price_catalog.gpu_names import normalise
-from price_catalog.model import Gpu, Source
+from price_catalog.model import Source
 
 SHARED = Source(
     source_id="shared-by-labs",
@@ -65,25 +63,18 @@ class LabRecordCheck:
                 raise ValueError(f"it says {said:.4g} {unit}, its raw seconds give {found:.4g}")
         if audit["verdict"] in ("implausible", "unchecked"):
             raise ValueError(audit["verdict_reason"])
-        if why := _over_memory(again.peak_memory_gib, gpu) or _over_power(again.environment, gpu):
-            raise ValueError(f"it says {why}: impossible")
+        used_gib, said = again.peak_memory_gib or 0.0, again.environment.get("gpu") or {}
+        if used_gib > MEMORY_SLACK * gpu.memory_gib:
+            raise ValueError(
+                f"it says that it used {used_gib:,.6g} GiB of a GPU that has {gpu.memory_gib:g}: "
+                "impossible"
+            )
+        drawn_w = max(said.get("counted_w") or 0, said.get("power_w") or 0)
+        if gpu.tdp_w is not None and drawn_w > MOST_OF_TDP * gpu.tdp_w:
+            raise ValueError(
+                f"it says {drawn_w:,.6g} W of a GPU that is made for {gpu.tdp_w:g}: impossible"
+            )
         return again
-
-
-def _over_memory(peak_gib: float | None, gpu: Gpu) -> str | None:
-    """Why a record's peak memory cannot be this card's; None where it can."""
-    if peak_gib is None or peak_gib <= MEMORY_SLACK * gpu.memory_gib:
-        return None
-    return f"that it used {peak_gib:,.6g} GiB of a GPU that has {gpu.memory_gib:g}"
-
-
-def _over_power(environment: Mapping[str, Any], gpu: Gpu) -> str | None:
-    """Why a record's power cannot be this card's; None where it can, or nothing is known."""
-    said = environment.get("gpu") or {}
-    highest = max(said.get("counted_w") or 0, said.get("power_w") or 0)
-    if gpu.tdp_w is None or highest <= MOST_OF_TDP * gpu.tdp_w:
-        return None
-    return f"{highest:,.6g} W of a GPU that is made for {gpu.tdp_w:g}"
 
 
 def _not_recomputable(record: Measurement, recipe: Recipe) -> str | None:
