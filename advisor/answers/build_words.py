@@ -53,12 +53,6 @@ def set_limit(build: Build) -> str | None:
     return None if build.limit is None else f"sudo nvidia-smi -pl {build.limit.watts:.0f}"
 
 
-def limit_first(build: Build) -> str:
-    """``; set its power limit first: sudo nvidia-smi -pl 280``, where its time assumes one."""
-    command = set_limit(build)
-    return "" if command is None else f"; set its power limit first: {command}"
-
-
 _PAPER_HOSTS = ("desktop-1gpu", "desktop-2gpu", "server-4gpu", "server-8gpu")
 """One of each size; a build without a machine's name stands in these."""
 

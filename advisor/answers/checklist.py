@@ -68,32 +68,19 @@ def with_command(words: str, command: str, width: int) -> str:
     return f"{fill(words, width)}\n  {command}"
 
 
-def doubt_block(
-    title: str, doubts: Sequence[Doubt], width: int, *, broken: bool = True
-) -> list[str]:
-    """The doubts under a title as one block of text; [] where there are none."""
-    doubts = [each._replace(command=of_typed_store(each.command)) for each in doubts]
-    return ["\n".join([title, *doubt_lines(doubts, width, broken=broken)])] if doubts else []
-
-
-def doubt_lines(doubts: Sequence[Doubt], width: int, *, broken: bool = True) -> list[str]:
-    """One doubt a line with its command at the end; on a line of its own where it does not fit, and
-    there ``broken`` as a shell reads it where it is longer than a line."""
-    label = max(len(doubt.about) for doubt in doubts) + 4
-    lines = []
-    for doubt in doubts:
-        start = f"  {doubt.about}".ljust(label)
-        room = width - label - len(doubt.command) - 2
-        if len(doubt.words) <= room:
-            gap = width - label - len(doubt.command) - len(doubt.words)
-            lines.append(f"{start}{doubt.words}{' ' * gap}{doubt.command}".rstrip())
+def doubt_block(title: str, doubts: Sequence[Doubt], width: int) -> list[str]:
+    """The doubts under a title as one block of text; [] where there are none. One a line with its
+    command at the end, which has lines of its own where it does not fit."""
+    lines, label = [title], max((len(doubt.about) for doubt in doubts), default=0) + 4
+    for about, words, plain in doubts:
+        start, command = f"  {about}".ljust(label), of_typed_store(plain)
+        gap = width - label - len(command) - len(words)
+        if gap >= 2:
+            lines.append(f"{start}{words}{' ' * gap}{command}".rstrip())
             continue
-        lines += fill(
-            doubt.words, width, initial_indent=start, subsequent_indent=" " * label
-        ).splitlines()
-        if doubt.command:
-            lines += command_lines(doubt.command, label, width if broken else 0)
-    return lines
+        lines.append(fill(words, width, initial_indent=start, subsequent_indent=" " * label))
+        lines += command_lines(command, label, width) if command else []
+    return ["\n".join(lines)] if doubts else []
 
 
 def command_lines(command: str, label: int, width: int) -> list[str]:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from advisor.store import Reader
 
 SURVEY = (
     "50 researchers of 35 institutions were asked for 3 weeks in April 2024 (about 60 % PhD "
@@ -29,21 +25,6 @@ def peers() -> list[Peer]:
             | {"respondents": 50, "asked": "2024-04"}
             for row in csv.DictReader(file)
         ]
-
-
-def own_words(reader: Reader) -> list[str]:
-    """The user's own machines, as they were added or measured; [] where none is known."""
-    gpus = {gpu.gpu_id: gpu.name for gpu in reader.gpus()}
-    words = [host.name for host in reader.hosts() if host.kind == "owned"]
-    measured = {
-        (time.gpu_count, gpus.get(time.gpu_id, time.gpu_id), time.node_count)
-        for time in reader.times(origin="local")
-        if time.lab is None and time.status == "ok" and time.gpu_id in gpus
-    }
-    for count, name, nodes in sorted(measured):
-        where = f" on {nodes} nodes" if nodes > 1 else ""
-        words.append(f"{count} × {name}{where} (measured by you)")
-    return words
 
 
 def peers_sentence(found: list[Peer]) -> str:

@@ -11,8 +11,8 @@ from advisor.answers.build_words import (
     gpus_words,
     hourly_words,
     in_machine,
-    limit_first,
     rented_words,
+    set_limit,
 )
 from advisor.answers.checklist import Doubt, asked_of, quoted
 from advisor.answers.measure_commands import gpus_of, measure_build
@@ -131,7 +131,9 @@ def _measure(found: Verdict, row: RankedRow) -> Doubt | None:
     words = f"{gpus_words(build)} for {minutes_words(settles.minutes)} {why}"
     if is_uneven(model, gpus_of(build)):
         words += f"; its batch of {model.batch_size:,} does not divide: change that first"
-    return Doubt("measure", words + limit_first(build), measure_build(model, build))
+    if (limit := set_limit(build)) is not None:
+        words += f"; set its power limit first: {limit}"
+    return Doubt("measure", words, measure_build(model, build))
 
 
 def _quote(found: Verdict, row: RankedRow) -> Doubt | None:

@@ -15,7 +15,6 @@ def run(options: argparse.Namespace) -> int:
     from advisor.answers.paper.peers import (
         COLUMNS,
         SURVEY,
-        own_words,
         peers,
         peers_sentence,
         share_words,
@@ -28,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         print(render_rows(found, options.format, COLUMNS))
         return ANSWERED
     with open_store(options).reading() as reader:
-        own = own_words(reader)
+        own = [host.name for host in reader.hosts() if host.kind == "owned"]
     width = terminal_width()
     lines = [fill(peers_sentence(found), width), "", fill(SURVEY, width)]
     topic = ""
