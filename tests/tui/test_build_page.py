@@ -75,7 +75,7 @@ class TestBuildPage:
         async with running(store_path, state=ASKED_NOW, state_path=kept) as pilot:
             await open_build(pilot, "w", "escape")
             before = shown(pilot)
-            assert "a run; without electricity" in before
+            assert "without electricity" in before
             assert "not counted: resale, financing, hosting, staff, electricity" in before
             await pilot.press("enter")
             await paste(pilot, "0.25")

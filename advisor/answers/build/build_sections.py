@@ -206,9 +206,9 @@ def _running(one: OneBuild) -> Lines:
         yield Said(f"not known: {costs.problem}", True)
         return
     days, terms = costs.training_days, own.terms
-    words = ["with electricity" if terms.electricity_usd_per_kwh else "without electricity"]
+    words = []
     if days is not None and (whole := own.experiment_usd(days)) is not None:
-        words.insert(0, f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
+        words.append(f"{costs.mark if whole else ''}{usd_rounded(whole)} a run")
         years, use = terms.lifetime_years, terms.utilisation
         if one.row is not None and terms == CostTerms(lifetime_years=years, utilisation=use):
             price = one.row.overall_cost_usd
@@ -217,6 +217,7 @@ def _running(one: OneBuild) -> Lines:
                 f"{usd_exact(price)} × {costs.mark}{days_exact(days)} d / ({years:g} y × 365 d"
                 f"{used}) = {costs.mark}{usd_and_cents(whole)}"
             )
+    words.append(f"with{'' if terms.electricity_usd_per_kwh else 'out'} electricity")
     yield "; ".join(words)
     if costs.problem is not None:
         yield Said(costs.problem, True)
