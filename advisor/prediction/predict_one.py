@@ -225,6 +225,12 @@ def predict(
     )
     measurable = fits and software == "ours" and not measured and not _lacks_bf16(workload, chip)
     peak = chip.peak_tflops(workload.precision, free_lunch=not naive)
+    frozen = (
+        "nf4" if workload.frozen_bytes < 2.0 else "fp16" if workload.precision == "fp16" else "bf16"
+    )
+    active = workload.parameters
+    if target.recipe is not None and target.parameters is None and not workload.frozen:
+        active = count_flops(target.recipe).active_parameters
     return Prediction(
         target=workload.workload_id,
         gpu=chip.name,
@@ -247,9 +253,9 @@ def predict(
         memory_gib=float(many.memory_gib[0]) if fits else None,
         reason=reason,
         host_gib_needed=host_gib,
-        frozen_weights=_frozen_weights(workload),
+        frozen_weights=frozen if workload.frozen else None,
         parameters=workload.parameters,
-        active_parameters=_active(target),
+        active_parameters=active,
         training_flops=workload.flops,
         distance=distance,
         bench_minutes=minutes,
@@ -422,17 +428,3 @@ def _samples(workload: Workload, wanted: Wanted) -> str:
     else:
         what, one, many = "{}", "an image of this size", "images"
     return f"{what.format(one)} needs" if size == 1 else f"{what.format(f'{size:,} {many}')} need"
-
-
-def _frozen_weights(workload: Workload) -> str | None:
-    if not workload.frozen:
-        return None
-    if workload.frozen_bytes < 2.0:
-        return "nf4"
-    return "fp16" if workload.precision == "fp16" else "bf16"
-
-
-def _active(target: Target) -> int:
-    if target.recipe is None or target.parameters is not None or target.workload.frozen:
-        return target.workload.parameters
-    return count_flops(target.recipe).active_parameters

@@ -111,14 +111,10 @@ def _model_type(name: str, row: Mapping[str, Any]) -> ModelType:
     )
 
 
-@cache
-def _by_class() -> Mapping[str, ModelType]:
-    return {each.config_class: each for each in model_types().values() if each.own_class}
-
-
 def model_type(name: str) -> ModelType | None:
     """The row of a configuration class or a ``model_type``; None where there is none."""
-    return model_types().get(name) or _by_class().get(name)
+    of_class = (e for e in model_types().values() if e.own_class and e.config_class == name)
+    return model_types().get(name) or next(of_class, None)
 
 
 def description_of(kind: ModelType) -> type[Architecture]:

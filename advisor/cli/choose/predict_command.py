@@ -165,7 +165,9 @@ def _answered(
         timed = next((own for own in trainings if named in own.called), None)
         if timed is None or gpu is None:
             raise
-        return gpu, _timed_elsewhere(timed, gpu, count, options), timed.name, _of_timed(timed, gpu)
+        bench = f"advisor bench --name {timed.recipe_id} --steps {timed.steps} -- COMMAND"
+        rank = f"advisor rank --model {timed.recipe_id} --gpus {gpu.gpu_id}"
+        return gpu, _timed_elsewhere(timed, gpu, count, options), timed.name, (bench, rank)
     if options.keep is not None:
         target = _keep(target, options.keep, options.force, store)
     if gpu is None:
@@ -217,11 +219,6 @@ def _timed_elsewhere(
                 "as it runs: change your command and time it again"
             )
     return as_prediction(own, gpu, count, shipped_fit().costs)
-
-
-def _of_timed(own: OwnTraining, gpu: Gpu) -> Commands:
-    bench = f"advisor bench --name {own.recipe_id} --steps {own.steps} -- COMMAND"
-    return bench, f"advisor rank --model {own.recipe_id} --gpus {gpu.gpu_id}"
 
 
 def _target(options: argparse.Namespace, store: Store) -> Target:

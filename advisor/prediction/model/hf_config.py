@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from advisor.prediction.model.targets import Ask, Target, train, untrained
 from advisor.prediction.model.timed_keys import timed_arguments
@@ -48,7 +48,9 @@ _MOST_NAMED = 6
 def target_of_config(path: Path, ask: Ask) -> Target:
     """The model that a config.json describes, trained as ``ask`` says; ValueError of one line."""
     path = Path(path)
-    content = {key: _plain_number(value) for key, value in _read_config(path).items()}
+    content = {
+        key: _plain_number(value) for key, value in read_or_say(read_config, path, "model").items()
+    }
     try:
         kind = _kind_of(content)
         counted = {word for words in kind.keys.values() for word in words}
@@ -307,11 +309,11 @@ def _plain_number(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _read_config(path: Path) -> Mapping[str, Any]:
+def read_or_say(read: Callable[[Path], Any], path: Path, wanted: Literal["model", "recipe"]) -> Any:
     """What the file holds. Raises ValueError, which says what another file is."""
     try:
-        return read_config(path)
+        return read(path)
     except ValueError:
-        if path.is_file() and (found := what_it_is(path, "model")) is not None:
+        if path.is_file() and (found := what_it_is(path, wanted)) is not None:
             raise ValueError(f"{path.name} {found}") from None
         raise

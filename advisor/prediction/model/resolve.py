@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.files import typed_path
-from advisor.prediction.model.hf_config import target_of_config
+from advisor.prediction.model.hf_config import read_or_say, target_of_config
 from advisor.prediction.model.targets import (
     SIZED_FAMILIES,
     Ask,
@@ -20,7 +20,6 @@ from advisor.prediction.model.targets import (
 from advisor.prediction.model.workload import sized
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.typed_input import MODELS_LISTED_BY, shown, size_named, size_within
-from advisor.wrong_file import what_it_is
 from bench_runner.models.timm_models import timm_model
 from bench_runner.recipes import Recipe, load_recipe
 from price_catalog.csv_table import nearest
@@ -47,7 +46,7 @@ def resolve(
     if recipe := _called(model, recipes):
         return train(recipe, ask)
     if model.endswith(".toml"):
-        return train(_recipe_of(typed_path(model)), ask)
+        return train(read_or_say(load_recipe, typed_path(model), "recipe"), ask)
     hub = _HUB.match(model)
     if hub or (_HUB_LIKE.fullmatch(model) and not Path(model).parent.is_dir()):
         mend = "download its config.json and give the path"
@@ -67,15 +66,6 @@ def resolve(
     if model and Path(model).is_dir():
         return target_of_config(_config_path(Path(model)), ask)
     raise ValueError(_unknown(model[:80], [*recipes, *mine]))
-
-
-def _recipe_of(path: Path) -> Recipe:
-    try:
-        return load_recipe(path)
-    except ValueError:
-        if (found := what_it_is(path, "recipe")) is not None:
-            raise ValueError(f"{path.name} {found}") from None
-        raise
 
 
 def _called(model: str, recipes: Sequence[Recipe]) -> Recipe | None:

@@ -80,6 +80,13 @@ _STORED_IN_FEWER_BITS = (
 
 
 @cache
+def _table(name: str) -> dict[str, Any]:
+    import tomllib
+
+    text = (Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
 def other_work() -> Mapping[str, str]:
     """Model types whose work is not counted: why, and what may be asked in their place."""
     return {
@@ -89,7 +96,6 @@ def other_work() -> Mapping[str, str]:
     }
 
 
-@cache
 def language_of() -> Mapping[str, str]:
     """Language models of those that see, and which model type has the same layers."""
     found: dict[str, str] = _table("uncounted_types")["language_of"]
@@ -97,29 +103,15 @@ def language_of() -> Mapping[str, str]:
 
 
 @cache
-def _refused() -> tuple[tuple[frozenset[str], Refusal], ...]:
-    """By families, keys that make a model another one than those that are counted."""
-    rows = _table("uncounted_types")["refused"]
+def _refused(family: str) -> tuple[Refusal, ...]:
+    """Keys that make a model of a family another one than those that are counted."""
     return tuple(
-        (
-            frozenset(row.pop("families").split()),
-            Refusal(**{**row, "allowed": tuple(row.get("allowed", ()))}),
+        Refusal(**{**row, "allowed": tuple(row.get("allowed", ()))})
+        for families, row in (
+            (row["families"], {**row}) for row in _table("uncounted_types")["refused"]
         )
-        for row in rows
+        if family in families.split() and row.pop("families")
     )
-
-
-@cache
-def _keys_without_effect() -> Mapping[str, tuple[str, ...]]:
-    """Keys that are known to leave a training's work as it is, by what they are about."""
-    return {name: tuple(words.split()) for name, words in _table("keys_without_effect").items()}
-
-
-def _table(name: str) -> dict[str, Any]:
-    import tomllib
-
-    text = (Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
 
 
 def uncounted_kind(kind: str, content: Mapping[str, Any]) -> tuple[str, str]:
@@ -179,9 +171,9 @@ def uncounted(
         if isinstance(said, int) and said != len(layers):
             names = f"names {len(layers)} layers, num_hidden_layers says {said}"
             return "layer_types", f"{names}; write one a layer"
-    for families, refusal in _refused():
+    for refusal in _refused(family):
         key = refusal.key.partition(".")[0]
-        if family in families and key not in known and refusal.refuses(content):
+        if key not in known and refusal.refuses(content):
             return key, refusal.words
     if not _every_layer_routes(content):
         key = "mlp_layer_types" if content.get("mlp_layer_types") else "moe_layer_freq"
@@ -280,7 +272,7 @@ def unknown_keys(
 ) -> tuple[str, ...]:
     """Keys of the file that are neither counted nor known to change no work, and say something:
     what is false, null, 0 or empty is switched off."""
-    lists = _keys_without_effect()
+    lists = {name: tuple(words.split()) for name, words in _table("keys_without_effect").items()}
     kinds = ["library", "alike", "small", "elsewhere", "experts"]
     kinds += {"ssm": ["ssm"], "vit": ["images"], "convnet": ["images"]}.get(family, [])
     if content.get("is_encoder_decoder") is not False and "decoder_layers" in counted:
