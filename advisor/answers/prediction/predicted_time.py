@@ -29,22 +29,12 @@ def first_sentence(answer: Prediction, name: str) -> str:
     )
 
 
-NO_FIT = "does not fit: "
-"""How the reason begins where the memory is too small."""
-NO_DAYS = "no prediction: "
-"""How it begins where no time can be told."""
-
-
 def _predicted(answer: Prediction, name: str) -> str:
     machine = _machine_words(answer)
     days, low, high = answer.training_days, answer.training_days_low, answer.training_days_high
     if days is None or low is None or high is None:
-        if answer.reason.startswith(NO_FIT):
-            return f"{name} does not fit on {machine}: {answer.reason.removeprefix(NO_FIT)}."
-        if answer.reason.startswith(NO_DAYS):
-            why = answer.reason.removeprefix(NO_DAYS)
-            return f"{name} is not predicted on {machine}: {why}."
-        return f"{name} on {machine}: {answer.reason}."
+        verb = "is not predicted" if answer.fits else "does not fit"
+        return f"{name} {verb} on {machine}: {answer.reason.partition(': ')[2]}."
     one = answer.one_machine_days
     slower = "" if one is None or days < one else " That is no faster than one of the machines."
     return (
@@ -77,15 +67,6 @@ def _host_words(answer: Prediction) -> str:
     of_machine = answer.host_gib_needed * min(answer.gpu_count, GPUS_A_NODE)
     each = " for every eight" if answer.gpu_count > GPUS_A_NODE else ""
     return f" with {of_machine:,.0f} GiB of host memory{each}"
-
-
-def _paper_differs(answer: Prediction) -> bool:
-    """Whether what the paper's settings take is worth a line beside what ours take."""
-    paper, days = answer.paper_settings_days, answer.training_days
-    ours = answer.method == "optimal" and answer.software == "ours"
-    if not ours or days is None or answer.network is not None:
-        return False
-    return paper is None or days <= 0.99 * paper
 
 
 def prediction_doubts(answer: Prediction, bench: str, rank: str | None) -> list[Doubt]:
@@ -155,7 +136,10 @@ def as_text(
         blocks[0] += f"\n{fill(f'It is not predicted: {answer.reason}.', width)}"
     rows = _rows(answer)
     if rows:
-        foot = f"\n{_memory_words(answer)}"
+        gib, mark = answer.memory_gib, PREDICTED_MARK
+        if answer.measured:
+            gib, mark = answer.measured[0].peak_memory_gib, ""
+        foot = "\n" if gib is None else f"\nMemory of each GPU: {mark}{plain(gib)} GiB. "
         foot += "" if details else "Settings, and what it rests on: add --details."
         table = to_table(rows, list(rows[0]), frozenset(list(rows[0])[1:2]), width=width)
         blocks.append(table + foot)
@@ -194,7 +178,8 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
     ours = ours if answer.software == "ours" else f"{answer.software} software"
     add(f"predicted, with {ours}", days, answer.training_days_low, answer.training_days_high)
     paper = answer.paper_settings_days
-    if _paper_differs(answer):
+    papers = answer.method == "optimal" and answer.software == "ours" and answer.network is None
+    if papers and days is not None and (paper is None or days <= 0.99 * paper):
         how = "with the paper's settings"
         ends = answer.paper_settings_days_low, answer.paper_settings_days_high
         if paper is None:
@@ -217,14 +202,6 @@ def _rows(answer: Prediction) -> list[dict[str, str]]:
 
 ALIKE = 0.03
 """Two predictions no further apart than this say the same."""
-
-
-def _memory_words(answer: Prediction) -> str:
-    """A sentence with the memory of each GPU that the first row of the table takes."""
-    gib, mark = answer.memory_gib, PREDICTED_MARK
-    if answer.measured:
-        gib, mark = answer.measured[0].peak_memory_gib, ""
-    return "" if gib is None else f"Memory of each GPU: {mark}{plain(gib)} GiB. "
 
 
 def _where(answer: Prediction) -> str:
