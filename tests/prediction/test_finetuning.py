@@ -62,22 +62,6 @@ def test_adapters_take_less_time_and_memory_than_all_weights(
     assert by_example["training_days"] == pytest.approx(lora["training_days"], rel=0.1)
 
 
-def test_a_kept_fine_tuning_ranks(own_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["predict", "--model", "pythia-6.9b", "--train", "qlora", "--data", "50M"]
-    store = ["--store", str(own_store)]
-    assert main([*words, "--keep", "my-tuning", *store]) == 0
-    capsys.readouterr()
-    assert (
-        main(["rank", "--model", "my-tuning", "--gpus", "RTX 4090", "--format", "json", *store])
-        == 0
-    )
-    (first, *_) = json.loads(capsys.readouterr().out)["ranked"]
-    # Cards of 24 GB hold the weights in four bits; nothing is left to a host.
-    assert first["basis"] == "predicted" and first["training_days"] < 1.0
-    assert first["settings"]["offloading"] is False
-    assert main([*words[:4], "full", "--data", "50M", "--rank", "8", "--gpu", "A100", *store]) == 2
-
-
 @pytest.mark.parametrize(
     ("words", "keys", "called"),
     [
@@ -135,6 +119,7 @@ def test_a_ranking_a_prediction_and_a_grant_say_one_time(
         (["--train", "lora", "--data", "50M", "--rank", "5000"], "narrowest layer"),
         (["--train", "lora", "--data", "50M", "--tokens", "1B"], "leave one out"),
         (["--rank", "8"], "--train lora"),
+        (["--train", "full", "--data", "50M", "--rank", "8"], "--rank"),
         (["--epochs", "3", "--train", "pretrain"], "--epochs is of fine-tuning"),
         (["--train", "lota", "--data", "50M"], "pretrain, full, lora or qlora"),
         (["--train", "lora", "--data", "many"], "--data"),

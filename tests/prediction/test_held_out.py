@@ -5,18 +5,13 @@ from __future__ import annotations
 import statistics
 from dataclasses import replace
 
-import pytest
-
 from advisor.prediction.observed_times import Observation
-from bench_runner.records.timing import SECONDS_PER_DAY
 from tools.fit.held_out import (
     folds,
     hold_out,
     is_others,
     is_own,
     model,
-    simple_days,
-    simple_table,
     source,
 )
 
@@ -41,12 +36,3 @@ def test_a_hand_of_models_left_out_is_told_well(evidence: tuple[Observation, ...
     # Times of what is left out change nothing.
     spoilt = [replace(o, step_s=17.0 * (o.step_s or 1.0)) for o in asked]
     assert [h.days for h in hold_out((seen, spoilt))] == [h.days for h in held]
-
-
-def test_the_simple_table_is_a_share_of_the_peak(evidence: tuple[Observation, ...]) -> None:
-    o = next(o for o in evidence if is_own(o) and o.step_s)
-    assert o.step_s is not None
-    alone = simple_table([o])
-    days = o.step_s * o.workload.training_steps / SECONDS_PER_DAY
-    assert simple_days(alone, o) == pytest.approx(days)
-    assert simple_days(alone, replace(o, count=2 * o.count)) == pytest.approx(days / 2)

@@ -7,14 +7,12 @@ from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.prediction.fitted import Fitted
 from advisor.prediction.model.workload import workload_of
 from advisor.prediction.observed_times import chips_by_name
-from advisor.prediction.physics.memory import Wanted
 from advisor.prediction.predict_one import Prediction, predict
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
@@ -36,9 +34,10 @@ def all_settings(answer: Prediction) -> Iterator[Settings]:
             yield each
 
 
-def asked(batch: int, count: int, wanted: Wanted | None = None) -> Prediction:
+def asked(batch: int, count: int, machines: int) -> Prediction:
     workload = replace(workload_of(RECIPES["pythia-160m"]), batch_size=batch)
-    return predict(workload, CHIPS["RTX 3090"], count, fitted(), wanted=wanted or Wanted())
+    several = {"machines": machines, "network": "infiniband-ndr"} if machines > 1 else {}
+    return predict(workload, CHIPS["RTX 3090"], count, fitted(), **several)
 
 
 def check(found: Settings, batch: int, count: int) -> None:
@@ -48,28 +47,12 @@ def check(found: Settings, batch: int, count: int) -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(1, 5000), st.integers(1, 12))
-def test_the_settings_of_a_prediction_make_its_batch(share: int, count: int) -> None:
+@given(st.integers(1, 5000), st.integers(1, 12), st.integers(1, 4))
+def test_the_settings_of_a_prediction_make_its_batch(share: int, each: int, machines: int) -> None:
+    count = each * machines
     for batch in (share * count, share * count + 1):
-        for found in all_settings(asked(batch, count)):
+        for found in all_settings(asked(batch, count, machines)):
             check(found, batch, count)
-
-
-@pytest.mark.parametrize("batch", [480, 1000, 1024, 4608])
-@pytest.mark.parametrize("machines", [2, 3, 4])
-def test_several_machines_share_it_too(batch: int, machines: int) -> None:
-    workload = replace(workload_of(RECIPES["pythia-160m"]), batch_size=batch)
-    several = predict(
-        workload,
-        CHIPS["RTX 3090"],
-        4 * machines,
-        fitted(),
-        machines=machines,
-        network="infiniband-ndr",
-    )
-    assert several.settings is not None
-    for found in all_settings(several):
-        check(found, batch, 4 * machines)
 
 
 @given(st.integers(1, 16), st.integers(1, 4096))
