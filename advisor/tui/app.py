@@ -268,21 +268,18 @@ class AdvisorApp(Program):
     def action_own_model(self) -> None:
         from advisor.tui.pages.model_form import ModelForm
 
-        def kept(name: str | None) -> None:
-            if name:
-                self._ranking.read_store()
-                self._ranking.ask(model=name)
+        self.push_screen(ModelForm(), self._ask_about)
 
-        self.push_screen(ModelForm(), kept)
+    def _ask_about(self, model: str | None) -> None:
+        """Ask about a model that a form named, which may be new in the store."""
+        if model:
+            self._ranking.read_store()
+            self._ranking.ask(model=model)
 
     def action_fine_tune(self) -> None:
         from advisor.tui.pages.training_forms import TuningForm
 
-        def chosen(name: str | None) -> None:
-            if name:
-                self._ranking.ask(model=name)
-
-        self.push_screen(TuningForm(self._model_id()), chosen)
+        self.push_screen(TuningForm(self._model_id()), self._ask_about)
 
     def _model_id(self) -> str:
         """What the question is about: as it was understood, else as it is typed."""

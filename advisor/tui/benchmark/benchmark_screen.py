@@ -352,9 +352,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
 
     # The fields
 
-    def action_focus_field(self, name: str) -> None:
-        self.query_one(f"#{name}").focus()
-
     @on(Input.Submitted)
     def action_leave_field(self) -> None:
         if self.focused is self.table:

@@ -122,6 +122,9 @@ class SizedScreen(Steady, Screen[None]):
             self._shown_before = True
             event.refresh_styles = False
 
+    def action_focus_field(self, name: str) -> None:
+        self.query_one(f"#{name}").focus()
+
     @on(Resize)
     @on(ScreenResume)
     def fit(self) -> None:

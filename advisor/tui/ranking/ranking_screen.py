@@ -249,9 +249,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
 
     # Actions
 
-    def action_focus_field(self, name: str) -> None:
-        self.query_one(f"#{name}").focus()
-
     @on(Input.Submitted)
     def action_leave_field(self) -> None:
         self.session.pause()
