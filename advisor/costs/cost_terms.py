@@ -20,13 +20,12 @@ class Term(NamedTuple):
     label: str
     """Of its field."""
     hint: str
-    unit: str
-    """What it is, with an example, where it is not understood."""
+    """What counts unless it is filled in; such as an example."""
     metavar: str
     help: str
-    least: int
     most: int
-    """Beyond, it was typed in another unit. Of a percentage they are per cent."""
+    """Beyond, it was typed in another unit. Of a percentage it is per cent."""
+    least: int = 0
     above: bool = False
     """Whether it must be more than the least."""
     percent: bool = False
@@ -34,61 +33,48 @@ class Term(NamedTuple):
 
 TERMS = (
     Term(
-        *("lifetime", "lifetime_years", "Life, years", "5", "years", "Y"),
+        *("lifetime", "lifetime_years", "Life, years", "5", "Y"),
         "how long the machine serves: 4, 4y or 18 months (default: 5)",
-        least=0,
         most=50,
         above=True,
     ),
     Term(
-        *("utilisation", "utilisation", "Use of its life, %", "100; such as 60"),
-        *("percentage, such as 60", "SHARE"),
+        *("utilisation", "utilisation", "Use of its life, %", "100; such as 60", "SHARE"),
         "share of that time in which it trains: 0.6 or 60%% (default: 1)",
-        least=0,
         most=100,
         above=True,
         percent=True,
     ),
     Term(
         *("electricity", "electricity_usd_per_kwh", "Electricity, $ a kWh"),
-        *("not counted; such as 0.15", "price of a kWh, such as 0.15", "USD"),
-        "US dollars a kWh (default: 0, not counted)",
-        least=0,
+        *("not counted; such as 0.15", "USD", "US dollars a kWh (default: 0, not counted)"),
         most=10,
     ),
     Term(
-        *("pue", "pue", "PUE of the room", "1; such as 1.4", "ratio, such as 1.4", "X"),
+        *("pue", "pue", "PUE of the room", "1; such as 1.4", "X"),
         "what the room draws for each watt of the machine (default: 1)",
-        least=1,
         most=5,
+        least=1,
     ),
     Term(
         *("hosting", "hosting_usd_per_u_month", "Hosting, $ a rack unit and month"),
-        *("not counted; such as 30", "price of a rack unit a month, such as 30", "USD"),
-        "US dollars a rack unit and month (default: 0)",
-        least=0,
+        *("not counted; such as 30", "USD", "US dollars a rack unit and month (default: 0)"),
         most=100_000,
     ),
     Term(
-        *("staff", "staff_usd_per_year", "Staff, $ a year", "not counted; such as 2000"),
-        *("cost a year, such as 2000", "USD"),
+        *("staff", "staff_usd_per_year", "Staff, $ a year", "not counted; such as 2000", "USD"),
         "US dollars a year, such as 2000 or $40k (default: 0)",
-        least=0,
         most=10_000_000,
     ),
     Term(
-        *("resale", "resale_share", "Resale, % of its price", "0; such as 20"),
-        *("percentage, such as 20", "SHARE"),
+        *("resale", "resale_share", "Resale, % of its price", "0; such as 20", "SHARE"),
         "what it still brings at the end: 0.2 or 20%% of its price (default: 0)",
-        least=0,
         most=100,
         percent=True,
     ),
     Term(
-        *("financing", "financing_rate", "Loan, % a year", "no loan; such as 5"),
-        *("percentage, such as 5", "RATE"),
+        *("financing", "financing_rate", "Loan, % a year", "no loan; such as 5", "RATE"),
         "yearly interest on a loan over that time: 0.05 or 5%% (default: none)",
-        least=0,
         most=100,
         percent=True,
     ),
@@ -124,7 +110,8 @@ def _read(term: Term, text: str, *, in_form: bool) -> Decimal:
     if term.percent and (not in_form or text.strip().endswith("%")):
         value = parse_share(text.strip(), what)
     else:
-        value = parse_decimal(text, what, term.unit)
+        of_what = "price in US dollars" if "$" in term.label else "number"
+        value = parse_decimal(text, what, f"{of_what}, {term.hint.partition('; ')[2]}")
         if term.percent and 0 < value < 1:
             raise InputError(
                 f"{shown(text.strip())} could mean {float(value) * 100:g}% or {float(value):g}%: "
