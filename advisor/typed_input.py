@@ -321,6 +321,16 @@ def parse_lifetime_years(text: str) -> float:
     return parse_positive(text, "lifetime", "years", 50)
 
 
+def parse_date(text: str) -> date:
+    """A day as ISO 8601 writes it. Raises InputError."""
+    try:
+        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"{shown(text)} is not a date: write it like 2026-11-01") from None
+
+
 def parse_price_rule(text: str) -> PriceRule:
     """``paper``, ``latest``, or a day: prices as known on that day, none to come. Raises
     InputError."""
@@ -329,10 +339,8 @@ def parse_price_rule(text: str) -> PriceRule:
         if word == named:
             return named
     try:
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", word, re.ASCII):
-            raise ValueError
-        day = date.fromisoformat(word)
-    except ValueError:
+        day = parse_date(word)
+    except InputError:
         raise InputError(
             f"the prices {shown(text)} are not known: "
             "write paper, latest, or a day such as 2026-11-01"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from advisor.costs.price_book import OWN_SOURCE, PLACEHOLDERS
 from advisor.tables.table_formats import unguarded
-from advisor.typed_input import InputError, parse_budget, parse_decimal, shown
+from advisor.typed_input import InputError, parse_budget, parse_date, parse_decimal, shown
 from price_catalog.csv_table import nearest
 from price_catalog.currencies import (
     DOLLARS,
@@ -65,12 +65,7 @@ def _choice(*choices: str) -> Callable[[str], str]:
 
 
 def _day(text: str) -> date:
-    try:
-        if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII):
-            raise ValueError
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{shown(text)} is not a date: write it like 2026-11-01") from None
+    day = parse_date(text)
     if day < OLDEST:
         raise ValueError(f"{day} is before {OLDEST}: mend the date")
     return day

@@ -25,7 +25,7 @@ from advisor.cli.command import (
     terminal_width,
     typed_terms,
 )
-from advisor.typed_input import InputError, parse_positive, shown
+from advisor.typed_input import InputError, parse_date, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
@@ -329,7 +329,7 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
         open_store(options),
         path,
         model=options.how_many,
-        by=_day(options.by),
+        by=None if options.by is None else parse_date(options.by),
         today=date.today(),
         seconds=seconds,
         typed=typed_terms(options),
@@ -344,14 +344,3 @@ def _reach(options: argparse.Namespace, seconds: float) -> int:
     else:
         print(render_rows(reach_rows(answer), options.format))
     return ANSWERED if answer.first is not None else NO_ANSWER
-
-
-def _day(text: str | None) -> date | None:
-    if text is None:
-        return None
-    try:
-        if len(text) != len("2027-01-31"):
-            raise ValueError
-        return date.fromisoformat(text)
-    except ValueError:
-        raise InputError(f"{shown(text)} is not a date: write it like 2027-01-31") from None

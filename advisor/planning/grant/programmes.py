@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.grant_keys import AllocationTable, GrantAllocation
-from advisor.planning.grant.toml_reader import Amount, convert, exact, missing_text, wrong
+from advisor.planning.grant.toml_reader import Amount, exact, missing_text, read_table, wrong
 from advisor.planning.solver.problem import DAYS_OF_ONE_YEAR
 from advisor.typed_input import shown
 from bench_runner.typed_numbers import plain
@@ -154,7 +154,9 @@ def resolved(
         if key not in values:
             hint = "" if asked.programme is None else f", and {asked.programme} does not say it"
             raise wrong(file, f"{place}.{key}", missing_text(key, hint))
-    allocation = convert(values, GrantAllocation, file)
+    allocation, errors = read_table(GrantAllocation, values)
+    if allocation is None:
+        raise wrong(file, *next(iter(errors.items())))
     return allocation, _said(allocation, own, known, asked.source)
 
 

@@ -219,12 +219,8 @@ class OverheadOn:
         """Raises ValueError."""
         if isinstance(value, bool):
             return cls(charged=value)
-        rate = value
-        if isinstance(value, str):
-            rate = read_signed(value.strip(), of_a_whole=True)
-        elif isinstance(value, int):
-            rate = Decimal(value)
-        if not isinstance(rate, Decimal) or not rate.is_finite() or not 0 <= rate <= 2:
+        rate = Limits(0, 2).read(value)
+        if rate is None:
             raise ValueError('must be true, false or a rate from 0 to 2, like 0.26 or "26%"')
         return cls(charged=rate > 0, rate=rate or None)
 
@@ -268,30 +264,25 @@ def read_toml(path: Path, kind: type[S], instead: str) -> S:
         raise InputError(f"{path.name} is larger than {MAX_BYTES:,} bytes: {instead}") from None
     except OutsideError as error:
         raise InputError(f"{path.name} {error}") from None
-    except UnicodeDecodeError as error:
-        if (other := what_it_is(path, "grant")) is not None:
-            raise InputError(f"{path.name} {other}") from None
-        line = error.object.count(b"\n", 0, error.start) + 1
-        told = f"{path.name} is not UTF-8 text (line {line}): save it as UTF-8, or {instead}"
-        raise InputError(told) from None
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        problem = what_it_is(path, "grant") or f"is {toml_problem(error, text)}"
+    except (RecursionError, ValueError) as error:
+        problem = what_it_is(path, "grant")
+        if problem is None and isinstance(error, UnicodeDecodeError):
+            line = error.object.count(b"\n", 0, error.start) + 1
+            problem = f"is not UTF-8 text (line {line}): save it as UTF-8, or {instead}"
+        problem = problem or f"is {toml_problem(error, text)}"
         raise InputError(f"{path.name} {problem}") from None
     except OSError as error:
         raise InputError(
             f"{shown(str(path), 200)} cannot be read ({error.strerror}): {instead}"
         ) from None
-    try:
-        return convert(found, kind, path.name)
-    except InputError:
-        # What names none of the file's tables is a file for another command.
-        if not found.keys() & set(kind.__struct_fields__) and (
-            (other := what_it_is(path, "grant")) is not None
-        ):
-            raise InputError(f"{path.name} {other}") from None
-        raise
+    read, errors = read_table(kind, found)
+    if read is not None:
+        return read
+    # What names none of the file's tables is a file for another command.
+    other = None if found.keys() & set(kind.__struct_fields__) else what_it_is(path, "grant")
+    if other is not None:
+        raise InputError(f"{path.name} {other}")
+    raise wrong(path.name, *next(iter(errors.items())))
 
 
 def read_table(kind: type[S], found: Any) -> tuple[S | None, dict[str, str]]:
@@ -299,15 +290,6 @@ def read_table(kind: type[S], found: Any) -> tuple[S | None, dict[str, str]]:
     errors: dict[str, str] = {}
     read = _table(kind, found, "", errors)
     return (None if errors else read), errors
-
-
-def convert(found: Any, kind: type[S], file: str) -> S:
-    """The same. Raises InputError for the first key that is wrong."""
-    read, errors = read_table(kind, found)
-    for place, problem in errors.items():
-        raise wrong(file, place, problem)
-    assert read is not None
-    return read
 
 
 def wrong(file: str, place: str, problem: str) -> InputError:
