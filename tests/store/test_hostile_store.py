@@ -53,10 +53,10 @@ HOSTILE = {
     "a view of its own (predicted_time)": ENDLESS,
     "a macro of its own (sum)": "CREATE MACRO sum(x) AS 7",
     "a macro of its own (best_times)": "CREATE MACRO best_times() AS TABLE SELECT 1",
-    "an expression of its own (upper) in the table more": (
+    "a table of its own (more)": (
         "CREATE TABLE more (a VARCHAR, b VARCHAR GENERATED ALWAYS AS (upper(a)))"
     ),
-    "an expression of its own (len) in the table other": (
+    "a table of its own (other)": (
         "CREATE TABLE other (a INTEGER DEFAULT (len(range(1000000000000))))"
     ),
 }

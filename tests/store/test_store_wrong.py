@@ -64,7 +64,10 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "a directory": (_directory, "is a directory"),
     "below a file": (_below_a_file, "is not a directory"),
     "newer": (_sql(NEWER), "from a newer version of this program"),
-    "another's": (_sql("CREATE TABLE cats (name VARCHAR)", fresh=True), "not a store of this"),
+    "another's": (
+        _sql("CREATE TABLE cats (a INTEGER)", fresh=True),
+        "a table of its own (cats)",
+    ),
     "no table": (_sql("DROP TABLE recipe; DROP TABLE measurement"), "is damaged"),
 }
 

@@ -1,4 +1,4 @@
-"""Whether a store holds more than rows: views, macros or triggers are code, and code runs.
+"""Whether a store holds more than rows: views, macros, triggers and tables that compute are code.
 
 A view in the place of a table may read any file of ours, or never end; a macro may stand in for a
 function of DuckDB's own. So a store is looked through before the first question is put to it.
@@ -8,7 +8,6 @@ What was looked through is known until it changes: listing the functions costs m
 from __future__ import annotations
 
 import os
-import re
 from _blake2 import blake2b
 from pathlib import Path
 from stat import S_ISREG
@@ -22,14 +21,13 @@ MAX_ROWS = 3_000_000
 """Of one table. A few kilobytes may stand for more rows than a machine has memory for."""
 _RUNS = ", which may run as code"
 _KNOWN_LINES = 200
-_CALL = re.compile(r"([a-z_]\w*)\s*\(", re.IGNORECASE)
-_LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
-_HARMLESS = {
-    *("and", "as", "cast", "check", "coalesce", "date", "decimal", "default", "in", "isfinite"),
-    *("key", "list_value", "main", "or", "table", "unique", "varchar"),
-}
-"""What may stand before a bracket in the definition of a table of ours, of any age."""
-
+_LISTED = """
+    SELECT 'table' AS kind, table_name AS name, sql, estimated_size AS rows FROM duckdb_tables()
+    WHERE database_name = $1 AND NOT internal
+    UNION ALL SELECT 'view', view_name, sql, 0 FROM duckdb_views()
+    WHERE database_name = $1 AND NOT internal
+    ORDER BY kind DESC, name
+"""
 Token = tuple[int, ...]
 
 
@@ -81,53 +79,34 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
     ).fetchone()
     if row is not None and row[0]:
         return f"a trigger of its own{_RUNS}"
-    tables = connection.execute(
-        "SELECT table_name, sql, estimated_size FROM duckdb_tables()"
-        " WHERE database_name = ? AND NOT internal ORDER BY ALL",
-        [catalog],
-    ).fetchall()
-    views = connection.execute(
-        "SELECT view_name, sql FROM duckdb_views() WHERE database_name = ? AND NOT internal"
-        " ORDER BY ALL",
-        [catalog],
-    ).fetchall()
-    for name, sql, rows in tables:
+    listed = connection.execute(_LISTED, [catalog]).fetchall()
+    for _, name, _, rows in listed:
         if rows > MAX_ROWS:
             return f"{rows:,} rows in the table {name}, more than the {MAX_ROWS:,} that are read"
-        found = _CALL.findall(_LITERAL.sub("''", sql.partition("(")[2]))
-        if called := {word.casefold() for word in found} - _HARMLESS:
-            return f"an expression of its own ({min(called)}) in the table {name}{_RUNS}"
-    ours = [(name, sql) for name, sql, _ in tables]
+    found = [row[:3] for row in listed]
     steps = [step.read_text(encoding="utf-8") for step in schema_steps()]
-    shape = _line("shape", duckdb.__version__, *steps, repr((ours, views)))
+    shape = _line("shape", duckdb.__version__, *steps, repr(found))
     if not _known(shape):
-        our_views, our_tables = _made_by(steps)
-        for view in views:
-            if view not in our_views:
-                return f"a view of its own ({view[0]}){_RUNS}"
-        names = {name for name, _ in our_tables}
-        for name, sql in ours:
-            if name in names and (name, sql) not in our_tables:
+        ours = _made_by(steps)
+        for kind, name, sql in found:
+            if (kind, name, sql) in ours:
+                continue
+            if kind == "table" and any(name == each for _, each, _ in ours):
                 return f"a table {name} with other columns, types or checks than ours"
+            return f"a {kind} of its own ({name}){_RUNS}"
         _remember(shape)
     return None
 
 
-def _made_by(steps: list[str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """Names and definitions of the views and of the tables that any step of our schema leaves."""
-    views: set[tuple[str, str]] = set()
-    tables: set[tuple[str, str]] = set()
+def _made_by(steps: list[str]) -> set[tuple[str, str, str]]:
+    """The tables and views that any step of our schema leaves."""
+    found: set[tuple[str, str, str]] = set()
     with duckdb.connect(":memory:", config={"threads": 1}) as scratch:
         scratch.execute(VERSION_TABLE)
         for step in steps:
             scratch.execute(step)
-            for kind, found in (("view", views), ("table", tables)):
-                found |= set(
-                    scratch.execute(
-                        f"SELECT {kind}_name, sql FROM duckdb_{kind}s() WHERE NOT internal"
-                    ).fetchall()
-                )
-    return views, tables
+            found |= {row[:3] for row in scratch.execute(_LISTED, ["memory"]).fetchall()}
+    return found
 
 
 # What is known, from one start of the program to the next
