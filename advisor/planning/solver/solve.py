@@ -223,9 +223,9 @@ def _as_good(
     answer = program.solve(costs, clock.left, also=[(judged, -inf, limit)], most_nodes=TIES_NODES)
     if answer.x is None:
         return None
-    placing = place(program, answer.x)
-    if placing.failed:
+    placed, _ = place(program, answer.x)
+    if placed is None:
         return None
-    found = plan_of(problem, purchases_of(program, answer.x), placing.placed)
+    found = plan_of(problem, purchases_of(program, answer.x), placed)
     worse = found.judged_cents > plan.judged_cents or found.value < plan.value
     return None if worse else found

@@ -134,17 +134,17 @@ class Search:
                 self._ruled_out(answer)
             if answer.x is None:
                 return
-            placing = place(program, answer.x)
-            if not placing.failed:
+            placed, cuts = place(program, answer.x)
+            if placed is not None:
                 bought = purchases_of(program, answer.x)
-                taken = self.take(plan_of(program.problem, bought, placing.placed))
+                taken = self.take(plan_of(program.problem, bought, placed))
                 if not taken or not answer.is_best or gap:
                     return
                 continue
             self._mend(program, answer.x, clock)
-            if not placing.cuts:  # nothing is learnt from it
+            if not cuts:  # nothing is learnt from it
                 return
-            for cut in placing.cuts:
+            for cut in cuts:
                 program.add_cut(cut)
 
     def _mend(self, program: Program, counts: Sequence[float], clock: Clock) -> None:

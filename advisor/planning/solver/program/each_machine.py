@@ -51,10 +51,10 @@ def on_each_machine(
     for experiment, column in every.skip.items():
         goal[column] = costs[program.skip[experiment]]
     answer = every.solve(goal, clock.left * SHARE, gap=GAP)
-    placing = None if answer.x is None else place(every, answer.x)
-    if placing is None or placing.failed:
+    found = None if answer.x is None else place(every, answer.x)[0]
+    if found is None:
         return None
-    placed = [_back(each, by_id.get(each.machine_id)) for each in placing.placed]
+    placed = [_back(each, by_id.get(each.machine_id)) for each in found]
     return plan_of(program.problem, purchases_of(program, counts), placed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from advisor.planning.solver.machines import Group
 from advisor.planning.solver.money.cents import (
@@ -32,39 +32,31 @@ Values = Sequence[float]
 """Of the program's columns: whole ones where they count things."""
 
 
-@dataclass(slots=True)
-class Placing:
-    """Where every run is, or what was learnt where that fails."""
-
-    placed: list[Placed] = field(default_factory=list)
-    cuts: list[Cut] = field(default_factory=list)
-    failed: bool = False
-    """Whether some runs have no place, or no way was found to keep to the money of every year."""
-
-
-def place(program: Program, counts: Values) -> Placing:
-    """Every run on a day."""
-    found = _place(program, counts, by_year=False)
-    if found.failed or _within_years(program, counts, found):
-        return found
-    again = _place(program, counts, by_year=True)
-    if not again.failed and _within_years(program, counts, again):
-        return again
-    return Placing(failed=True)
+def place(program: Program, counts: Values) -> tuple[list[Placed] | None, list[Cut]]:
+    """Every run on a day, None where some have no place or no way was found to keep to the money of
+    every year; and what was learnt from that."""
+    found, cuts = _place(program, counts, by_year=False)
+    if found is None or _within_years(program, counts, found):
+        return found, cuts
+    again, _ = _place(program, counts, by_year=True)
+    kept = again is not None and _within_years(program, counts, again)
+    return again if kept else None, []
 
 
-def _within_years(program: Program, counts: Values, found: Placing) -> bool:
+def _within_years(program: Program, counts: Values, placed: Sequence[Placed]) -> bool:
     problem = program.problem
     if problem.year_budget_cents is None:
         return True
-    paid = cents_by_year(problem, purchases_of(program, counts), found.placed)
+    paid = cents_by_year(problem, purchases_of(program, counts), placed)
     return within_year_budgets(problem, paid)
 
 
-def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
+def _place(
+    program: Program, counts: Values, *, by_year: bool
+) -> tuple[list[Placed] | None, list[Cut]]:
     problem = program.problem
     ends = ends_of_owned(program, counts)
-    found = Placing()
+    found, cuts, failed = list[Placed](), list[Cut](), False
     numbers: Counter[str] = Counter()
     for group in program.groups:
         column = program.wholes.get(group.key, program.count.get(group.key))
@@ -80,13 +72,13 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
             units = pack(runs, machines)
             if units is None:
                 done = tuple(sorted(Counter(run[0].experiment_id for run in runs).items()))
-                found.cuts.append(Cut(machine_id, group.order, machines, done))
+                cuts.append(Cut(machine_id, group.order, machines, done))
         except Undecided:
             pass
-        found.failed |= units is None
+        failed |= units is None
         for number, taken in enumerate(sorted(filter(None, units or ())), start=1):
             for (experiment_id, run), pieces in calendar(problem, taken).items():
-                found.placed.append(
+                found.append(
                     Placed(
                         experiment_id=experiment_id,
                         run=run,
@@ -97,8 +89,8 @@ def _place(program: Program, counts: Values, *, by_year: bool) -> Placing:
                     )
                 )
     for key, column in program.rent.items():
-        found.placed += rented_runs(program, key, round(counts[column]), counts, numbers, by_year)
-    return found
+        found += rented_runs(program, key, round(counts[column]), counts, numbers, by_year)
+    return None if failed else found, cuts
 
 
 def calendar(problem: PlanningProblem, taken: Sequence[Bundle]) -> dict[tuple[str, int], Pieces]:
