@@ -86,19 +86,15 @@ INSIDE = "9 in 10 runs"
 
 def bars_heading(axis: Axis) -> str:
     """What stands above the bars: what they hold, and the limit over its line."""
-    cells = [" "] * axis.width
-    if axis.limit is not None:
-        words = short_time(axis.limit)
-        at = axis.column(axis.limit)
+    cells, limit, room = [" "] * axis.width, axis.limit, axis.width - len(INSIDE)
+    if limit is not None:
+        words, at = short_time(limit), axis.column(limit)
         cells[at] = "│"
-        after = at + 1 + len(words) <= axis.width
-        _write(cells, at + 1 if after else at - len(words), words)
+        _write(cells, at + 1 if at + 1 + len(words) <= axis.width else at - len(words), words)
     heading = "".join(cells)
     # Where there is room beside the limit; in the middle, where there is none.
-    middle = (axis.width - len(INSIDE)) // 2
-    for place in (middle, 0, axis.width - len(INSIDE)):
-        around = heading[max(place - 1, 0) : place + len(INSIDE) + 1]
-        if place >= 0 and not around.strip():
+    for place in (room // 2, 0, room):
+        if place >= 0 and not f" {heading} "[place : place + len(INSIDE) + 2].strip():
             return heading[:place] + INSIDE + heading[place + len(INSIDE) :]
     return heading
 

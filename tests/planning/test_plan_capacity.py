@@ -34,6 +34,7 @@ def test_the_question_turned_round(
     assert row["cost"].startswith("€"), "in the grant's own currency"
     cost = float(row["cost"].strip("€").replace(",", ""))
     assert 0 < cost <= 30_000
+    assert row["cost_usd"] == pytest.approx(1.14 * cost, rel=0.1), "and in US dollars"
     told = f"{row['runs']} runs of Pythia 410M for €{cost:,.0f} without overhead"
     assert told in verdict["sentence"]
     assert verdict["doubts"][0]["command"].startswith("advisor prices list --item ")

@@ -238,25 +238,15 @@ def _audited(feasible: Sequence[TrainingTime]) -> Finding:
 
 def findings_text(found: Sequence[Finding], width: int) -> str:
     """What does not stand first, then each conclusion with both figures and how it was computed."""
-    refuted = [
-        each.finding.partition(":")[0] for each in found if each.how.endswith("is implausible")
-    ]
-    head = f"{len(found)} conclusions of the paper, each with what it comes to here."
-    if refuted:
-        head = (
-            f"No hardware reaches the paper's times of {' and '.join(refuted)}. Below are "
-            f"{len(found)} figures of the paper, each with our own and a command that shows more."
-        )
-    blocks = [fill(head.replace(" x ", " × "), width)]
+    wrong = [each.finding.partition(":")[0] for each in found if each.how.endswith("implausible")]
+    head = f"No hardware reaches the paper's times of {' and '.join(wrong)}. " if wrong else ""
+    head += f"Below are {len(found)} figures of the paper, each with our own and a command that "
+    blocks = [fill(f"{head}shows more.".replace(" x ", " × "), width)]
     for each in found:
+        here = f"here {each.recomputed}; the paper: {each.paper_says}"
         lines = [
             fill(f"{each.finding[:1].upper()}{each.finding[1:]}", width),
-            fill(
-                f"here {each.recomputed}; the paper: {each.paper_says}",
-                width,
-                initial_indent="  ",
-                subsequent_indent="    ",
-            ),
+            fill(here, width, initial_indent="  ", subsequent_indent="    "),
             fill(each.how, width, initial_indent="  ", subsequent_indent="  "),
         ]
         blocks.append("\n".join(lines).replace(" x ", " × ") + f"\n  {each.command}")

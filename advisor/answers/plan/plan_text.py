@@ -220,12 +220,11 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
 
 def progress_text(at: Progress, currency: Currency) -> str:
     """What has been found, its cost, the bound, and what is being tried."""
-    words = ["no plan yet"]
+    words = "no plan yet"
     if at.plan is not None:
-        words = [f"a plan for {currency.written(Decimal(at.plan.cost_cents) / 100)}"]
-        if at.settled:
-            words = [f"the plan costs {currency.written(Decimal(at.plan.cost_cents) / 100)}"]
-        elif at.bound_usd is not None:
+        cost = currency.written(Decimal(at.plan.cost_cents) / 100)
+        words = f"the plan costs {cost}" if at.settled else f"a plan for {cost}"
+        if not at.settled and at.bound_usd is not None:
             least = currency.written(Decimal(str(round(max(at.bound_usd, 0.0), 2))))
-            words.append(f"none below {least}")
-    return " · ".join([*words, f"trying {at.trying}"])
+            words += f" · none below {least}"
+    return f"{words} · trying {at.trying}"
