@@ -113,11 +113,6 @@ def counts(pilot: Pilot[None]) -> str:
     return ranking(pilot).session.counted()
 
 
-def note(pilot: Pilot[None]) -> str:
-    """The line below that."""
-    return str(ranking(pilot).query_one("#note", Static).content).replace("\n", " ")
-
-
 def detail(pilot: Pilot[None]) -> str:
     """The selected build's page."""
     return page(ranking(pilot).detail)

@@ -22,7 +22,6 @@ from tests.tui.program import (
     detail,
     field,
     message,
-    note,
     ranking,
     rows,
     running,
@@ -61,9 +60,7 @@ class TestTyping:
                 await type_into(pilot, key, text)
                 assert said in message(pilot)
                 assert ranking(pilot).query_one("#panels").has_class("-old")
-                assert note(pilot).startswith(
-                    "Below is the last good answer: pythia-1b for $40,000"
-                )
+                assert "Below is the last good answer: pythia-1b for $40,000" in message(pilot)
                 await pilot.press("escape", "escape")
                 ranking(pilot).session.inputs = ASKED
                 ranking(pilot).show_question()

@@ -23,7 +23,7 @@ from advisor.tui.ranking.build_panels import PANELS, BuildPanels
 from advisor.tui.ranking.question_fields import QuestionFields
 from advisor.tui.widgets.choice import Choice, OpensPage
 from advisor.tui.widgets.in_thread import in_thread
-from advisor.tui.widgets.lines import PLAIN, LinesView, wrapped
+from advisor.tui.widgets.lines import PLAIN, Line, LinesView, wrapped
 from advisor.tui.widgets.plot.plot import CostTimePlot
 from advisor.tui.widgets.rank_table import RankTable
 
@@ -76,7 +76,6 @@ The first line says what to buy. The table has a row for each GPU configuration 
             typed=lambda name, text: self._change(**{name: text}),
         )
         yield Static("reading the store …", id="message", markup=False)
-        yield Static("", id="note", markup=False)
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
         yield KeyBar(RANKING)
@@ -176,15 +175,12 @@ The first line says what to buy. The table has a row for each GPU configuration 
         """The answer, or what is wrong, in the lines above the table."""
         session, width = self.session, self.app.size.width - 2
         self._said_for = self.app.size.width
-        note, message = self.query_one("#note", Static), self.query_one("#message", Static)
-        old = bool(session.errors) and session.answer is not None
-        note.set_class(old, "-said")
-        _write(note, f"Below is the last good answer: {session.answered_words()}." if old else "")
+        message = self.query_one("#message", Static)
         message.set_class(bool(session.errors or self._trouble), "-error")
-        text = message_line(session, self._trouble)
-        if text is not None:
+        lines = message_lines(session, self._trouble)
+        if lines:
             # A count of GPUs stays with their name, which the widget does not look for.
-            _write(message, "\n".join(each for each, _ in wrapped([(text, PLAIN)], width)))
+            _write(message, "\n".join(each for each, _ in wrapped(lines, width)))
         if self.has_class("-tiny"):
             self.query(TooSmall).refresh()
 
@@ -324,16 +320,16 @@ def _write(line: Static, new: str) -> None:
         line.update(new, layout=rows[0] != rows[1])
 
 
-def message_line(session: RankingSession, trouble: str | None) -> str | None:
-    """The answer in one sentence, or what is wrong with the fields or the store; None while
-    there is neither."""
+def message_lines(session: RankingSession, trouble: str | None) -> list[Line]:
+    """The answer in one sentence, or what is wrong with the fields or the store, and which answer
+    is below then; none while there is neither."""
     if session.errors:
-        return f"⚠ {with_remedy(*next(iter(session.errors.items())))}"
-    if trouble is not None:
-        return f"⚠ {trouble} {RETRY}"
-    if session.answer is not None:
-        return session.sentence()
-    return None
+        lines = [(f"⚠ {with_remedy(*next(iter(session.errors.items())))}", PLAIN)]
+        if session.answer is not None:
+            lines.append((f"Below is the last good answer: {session.answered_words()}.", PLAIN))
+        return lines
+    said = session.sentence() if trouble is None else f"⚠ {trouble} {RETRY}"
+    return [] if said is None else [(said, PLAIN)]
 
 
 def with_remedy(name: str, problem: str) -> str:
