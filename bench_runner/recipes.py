@@ -156,29 +156,11 @@ class Recipe:
         return read_architecture(kind, arguments, where=where)
 
 
-def load_recipes(folder: Path | None = None) -> tuple[Recipe, ...]:
-    """Every recipe in ``folder`` (the shipped ones unless given), smallest id first."""
-    return _shipped() if folder is None else _load_from(Path(folder))
-
-
 @cache
-def _shipped() -> tuple[Recipe, ...]:
-    return _load_from(RECIPES_FOLDER)
-
-
-def _load_from(folder: Path) -> tuple[Recipe, ...]:
-    if not folder.is_dir():
-        raise ValueError(f"{folder} is not a folder; name one that holds recipe files (*.toml)")
-    recipes: dict[str, Recipe] = {}
-    for path in sorted(folder.glob("*.toml")):
-        recipe = load_recipe(path)
-        if recipe.recipe_id in recipes:
-            raise ValueError(
-                f"{path.name}, key 'id': '{recipe.recipe_id}' is the id of another recipe in this "
-                "folder; give one of them another id"
-            )
-        recipes[recipe.recipe_id] = recipe
-    return tuple(recipes[recipe_id] for recipe_id in sorted(recipes))
+def load_recipes() -> tuple[Recipe, ...]:
+    """Every recipe that ships, smallest id first; each file is called by its id."""
+    found = map(load_recipe, RECIPES_FOLDER.glob("*.toml"))
+    return tuple(sorted(found, key=lambda recipe: recipe.recipe_id))
 
 
 def load_recipe(path: Path) -> Recipe:

@@ -37,12 +37,10 @@ def keep_records(
 ) -> int:
     """Keep records as the user's own, with a first time the recipe of a file and the machine, too;
     how many were new. Raises StoreError."""
+    added = store.add([MEASURED_HERE], measurement=records)
     if any(record.status == "ok" for record in records):
-        if host is not None:
-            store.add(host=[host])
-        if recipe is not None:
-            store.add(recipe=[recipe])
-    return store.add([MEASURED_HERE], measurement=records)
+        store.add(host=filter(None, [host]), recipe=filter(None, [recipe]))
+    return added
 
 
 class Recorder:

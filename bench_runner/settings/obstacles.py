@@ -67,13 +67,16 @@ def settings_words(settings: Settings) -> str:
     return ",".join(words) or "free-lunch"
 
 
+EVERY = "naive,free-lunch,paper,all,rounding"
+"""All that ``--methods`` may name."""
+
+
 def every_setting(recipe: Recipe) -> frozenset[Settings]:
     """All that the recipe's model can be trained with, on one GPU or several."""
-    methods = "naive,free-lunch,paper,all,rounding"
     return frozenset(
         settings
         for gpu_count in (1, 2)
-        for settings in settings_of_methods(methods, recipe, gpu_count, flash=True)
+        for settings in settings_of_methods(EVERY, recipe, gpu_count, flash=True)
     )
 
 

@@ -31,9 +31,6 @@ PASSES_PER_TRIAL = 26
 """Of the micro-batch that is timed: a few while its size is found, some to settle, some timed."""
 FAST_TRIES = 1 / 6
 """The share of the settings that the fast search tries."""
-METHODS = ("naive", "free-lunch", "paper", "all", "rounding")
-"""``paper``: its 12 or 22 combinations; ``all``: those times what kernels.py holds; ``rounding``:
-those without FP32 copies of what is trained, kept apart as they change the training."""
 KERNEL_TRIALS: Mapping[str, tuple[int, int]] = {
     "decoder": (8, 3),
     "encoder": (7, 2),

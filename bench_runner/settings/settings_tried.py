@@ -6,10 +6,11 @@ these. Pure and light: the advisor imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Vit
@@ -31,6 +32,9 @@ class Kernels:
     attention: Attention | None
     """None: what the recipe names, or the fastest kernel that is installed."""
     weights: Weights = "fp32"
+
+
+_OF_KERNELS = tuple(Kernels.__dataclass_fields__)
 
 
 def explicit(settings: Settings) -> Settings:
@@ -60,13 +64,8 @@ def as_searched(recipe: Recipe, settings: Settings) -> Settings:
 def kernels_of(settings: Settings) -> Kernels:
     """What of the settings is a kernel; naive settings have those of no free lunch."""
     said = explicit(settings)
-    return Kernels(
-        compilation=said.compilation or "none",
-        loss=said.loss,
-        inputs=said.inputs,
-        attention=said.attention,
-        weights=said.weights,
-    )
+    found = {name: getattr(said, name) for name in _OF_KERNELS}
+    return Kernels(**found | {"compilation": said.compilation or "none"})
 
 
 @lru_cache(maxsize=1024)  # a store's thousands of predictions have a few hundred
@@ -75,16 +74,10 @@ def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
 
     What shards has weights of its own: with sharding these stay as they are.
     """
-    return canonical(
-        replace(
-            settings,
-            compilation=kernels.compilation,
-            loss=kernels.loss,
-            inputs=kernels.inputs,
-            attention=kernels.attention,
-            weights=kernels.weights if settings.sharding is None else settings.weights,
-        )
-    )
+    changes: dict[str, Any] = {name: getattr(kernels, name) for name in _OF_KERNELS}
+    if settings.sharding is not None:
+        del changes["weights"]
+    return canonical(replace(settings, **changes))
 
 
 def most_promising(recipe: Recipe) -> Kernels:
@@ -169,24 +162,25 @@ def pure_half(settings: Settings) -> Settings:
 def settings_of_methods(
     methods: str, recipe: Recipe, gpu_count: int, *, flash: bool
 ) -> tuple[Settings, ...]:
-    """What ``--methods`` names, several joined by commas, each setting once."""
+    """What ``--methods`` names, several joined by commas, each setting once.
+
+    ``paper``: its 12 or 22 combinations; ``all``: those times all kernels; ``rounding``: those
+    without FP32 copies of what is trained, kept apart as they change the training.
+    """
+    spaces: dict[str, Callable[[], Iterable[Settings]]] = {
+        "naive": lambda: [paper_space.settings_for(free_lunch=False)],
+        "free-lunch": lambda: [paper_space.settings_for(free_lunch=True)],
+        "paper": lambda: paper_space.space(gpu_count),
+        "all": lambda: whole_space(recipe, gpu_count, flash=flash),
+        "rounding": lambda: _rounding_space(recipe, gpu_count, flash=flash),
+    }
     found: dict[Settings, None] = {}
     words = [word.strip() for word in methods.split(",")]
     # Whatever is named first, a search of all begins with the leanest kernels.
     for method in sorted(words, key=lambda word: word != "naive" and word != "all"):
-        some: Iterable[Settings]
-        if method == "all":
-            some = whole_space(recipe, gpu_count, flash=flash)
-        elif method == "rounding":
-            some = _rounding_space(recipe, gpu_count, flash=flash)
-        elif method == "paper":
-            some = paper_space.space(gpu_count)
-        elif method in ("naive", "free-lunch"):
-            some = [paper_space.settings_for(free_lunch=method == "free-lunch")]
-        else:
-            known = ", ".join(paper_space.METHODS)
-            raise ValueError(f"--methods is {method!r}: choose among {known}")
-        for settings in some:
+        if method not in spaces:
+            raise ValueError(f"--methods is {method!r}: choose among {', '.join(spaces)}")
+        for settings in spaces[method]():
             if _is_possible(recipe, settings):
                 found.setdefault(as_trained(recipe, settings))
     if not found:

@@ -91,7 +91,7 @@ def test_fsdp_wraps_layers_that_the_model_has() -> None:
 
 
 def test_each_has_an_id_and_a_hash_of_its_own_in_any_process() -> None:
-    assert {path.stem for path in RECIPES_FOLDER.glob("*.toml")} == set(RECIPES)
+    assert sorted(path.stem for path in RECIPES_FOLDER.glob("*.toml")) == list(RECIPES)
     assert len({recipe_hash(recipe) for recipe in RECIPES.values()}) == len(RECIPES)
     code = (
         "from bench_runner.recipes import *\n"
@@ -217,11 +217,7 @@ def test_the_file_the_key_and_the_way_out_are_named(
     assert remedy in message
 
 
-def test_two_recipes_with_one_id_and_classes_that_contradict_each_other(write: Write) -> None:
-    path = write()
-    (path.parent / "zz.toml").write_text(OWN)
-    with pytest.raises(ValueError, match=r"zz\.toml, key 'id': 'my-model' is the id of"):
-        load_recipes(path.parent)
+def test_classes_that_contradict_each_other(write: Write) -> None:
     labels = ("hidden_size = 64, num_hidden_layers = 2", "num_labels = 10")
     message = error(write(*OF_IMAGES, labels))
     assert "architecture.arguments.num_labels" in message

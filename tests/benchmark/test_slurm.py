@@ -232,7 +232,7 @@ def test_a_cancelled_job_keeps_what_it_measured(
     until(lambda: len(events(job, "trial-started")) == 2, "the second trial did not begin")
     assert main(["jobs", "cancel", job.name, "--store", str(own_store)]) == 0
     seen = list(follow_job(job, poll_s=0.2))
-    assert seen[-1].state.state == "CANCELLED"
+    assert seen[-1][0].state == "CANCELLED"
     # What is on record, and its choice of the best where SLURM left it the time to write that.
     said = re.search(r"\b([12]) records?, \1 of them new", capfd.readouterr().err)
     assert said is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -70,16 +69,11 @@ def _own_recipe(store: Store, job: Job) -> OwnModel | None:
         return recipe_to_measure(store, snapshot, str(path)).own
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """Something new about a followed job: its state, or an event of its runner."""
-
-    state: JobState
-    event: dict[str, Any] | None = None
-
-
-def follow_job(job: Job, *, poll_s: float = POLL_S, stop: Event | None = None) -> Iterator[Seen]:
-    """The states and events of a submitted job until it has ended or is not to be followed on.
+def follow_job(
+    job: Job, *, poll_s: float = POLL_S, stop: Event | None = None
+) -> Iterator[tuple[JobState, dict[str, Any] | None]]:
+    """Each new state of a submitted job, and each event of its runner with the state of then, until
+    it has ended or is not to be followed on.
 
     The job goes on whatever becomes of the follower. Raises InputError.
     """
@@ -89,10 +83,10 @@ def follow_job(job: Job, *, poll_s: float = POLL_S, stop: Event | None = None) -
         state = slurm.look(job.number)
         if state != told:
             told = state
-            yield Seen(state=state)
+            yield state, None
         events, at = journal.events_since(job.output, at)
         for event in events:
-            yield Seen(state=state, event=event)
+            yield state, event
         if state.has_ended:
             late += 1
             if late >= _LATE_POLLS or any(e["event"] == "search-finished" for e in events):

@@ -78,9 +78,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _list(options: argparse.Namespace) -> int:
     from advisor.benchmark.jobs.job_folder import kept_jobs
+    from advisor.benchmark.jobs.job_records import state_words
     from advisor.tables.table_formats import render_rows
 
-    rows = [_row(job) for job in kept_jobs()]
+    names = {"job": "name", "model": "recipe_id", "records": "merged"}
+    rows: list[dict[str, Any]] = []
+    for job in kept_jobs():
+        values = {name: getattr(job, names.get(name, name), None) for name in COLUMNS}
+        rows.append(values | {"state": state_words(job)})
     if options.format != "table":
         print(render_rows(rows, options.format, COLUMNS))
         return ANSWERED
@@ -95,21 +100,6 @@ def _list(options: argparse.Namespace) -> int:
     print(render_rows(rows, "table", shown, width=terminal_width(), spare=spare))
     print("\nWhere their folders lie: advisor jobs --format csv")
     return ANSWERED
-
-
-def _row(job: Job) -> dict[str, Any]:
-    from advisor.benchmark.jobs.job_records import state_words
-
-    return {
-        "job": job.name,
-        "where": job.where,
-        "number": job.number,
-        "model": job.recipe_id,
-        "device": job.device,
-        "state": state_words(job),
-        "records": job.merged,
-        "folder": job.folder,
-    }
 
 
 def _merge(store: Store, job: Job) -> int:
@@ -133,18 +123,17 @@ def follow(store: Store, job: Job, *, poll_s: float | None = None) -> int:
     stop, state, fresh = Event(), None, 0
     progress = Progress(labels=(), estimated_minutes=0.0)
     with at_signals(stop.set):
-        for seen in follow_job(job, poll_s=POLL_S if poll_s is None else poll_s, stop=stop):
-            if seen.event is None:
-                say(f"job {job.number}: {seen.state.words()}")
-            else:
-                progress.apply(seen.event, 0.0)
-                say_event(seen.event, progress)
-                if seen.event["event"] == "error":
-                    say(f"the runner says: {seen.event.get('message')}")
-                if seen.event["event"] == "trial-finished":
-                    job, added = merge_job(store, job, predict=False)
-                    fresh += added
-            state = seen.state
+        for state, event in follow_job(job, poll_s=poll_s or POLL_S, stop=stop):
+            if event is None:
+                say(f"job {job.number}: {state.words()}")
+                continue
+            progress.apply(event, 0.0)
+            say_event(event, progress)
+            if event["event"] == "error":
+                say(f"the runner says: {event.get('message')}")
+            if event["event"] == "trial-finished":
+                job, added = merge_job(store, job, predict=False)
+                fresh += added
     job, added = merge_job(store, job, predict=False)
     if fresh + added:
         store.update_predictions()
