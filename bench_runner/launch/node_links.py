@@ -87,18 +87,11 @@ def node_address(name: str) -> str:
     return found[1] if found else name
 
 
-def node_names(environment: Mapping[str, str]) -> list[str]:
-    """The nodes of the SLURM job."""
-    told = _ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", ""))
-    return (told or "").split()
-
-
 def lost_nodes(environment: Mapping[str, str]) -> list[str]:
     """Nodes of the job that start nothing any more; each is asked by a step of its own."""
-    names = node_names(environment)
-    if not names:
-        return []
-    with ThreadPoolExecutor(len(names)) as pool:
+    listed = _ask("scontrol", "show", "hostnames", environment.get("SLURM_JOB_NODELIST", ""))
+    names = (listed or "").split()
+    with ThreadPoolExecutor() as pool:
         answers = list(pool.map(_answers, names))
     return [name for name, answered in zip(names, answers, strict=True) if not answered]
 

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -124,7 +123,7 @@ def measure(
             process = subprocess.Popen(
                 list(words),
                 env=environment_for(folder, group, window_s),
-                stdout=sys.stderr.fileno() if _has_descriptor(sys.stderr) else subprocess.DEVNULL,
+                stdout=2,
                 start_new_session=True,
             )
         except OSError as error:
@@ -139,13 +138,6 @@ def measure(
             watched.close()
             end_group(process, group)
         return watched.ended(cancelled=stop.is_set())
-
-
-def _has_descriptor(stream: Any) -> bool:
-    try:
-        return int(stream.fileno()) >= 0
-    except (OSError, ValueError, AttributeError):
-        return False
 
 
 class _Watched:

@@ -62,8 +62,6 @@ def next_action(
     strategy: Strategy,
 ) -> Try | LeaveOut | None:
     """The next thing to do about the candidates that ``done`` says nothing of; None at the end."""
-    if strategy not in STRATEGIES:
-        raise ValueError(f"--search is {strategy!r}: choose among {', '.join(STRATEGIES)}")
     found = {canonical(without_micro_batch(r.settings)): r for r in done if r.settings is not None}
     if strategy == "exhaustive":
         left = (settings for settings in candidates if settings not in found)
