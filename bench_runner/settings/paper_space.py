@@ -39,7 +39,7 @@ KERNEL_TRIALS: Mapping[str, tuple[int, int]] = {
     "ssm": (2, 2),
 }
 """About how many other kernels the fast search of ``all`` tries at its best combination, by family,
-of a model that compiles and of one that does not (`kernels.expected_trials` counts them from the
+of a model that compiles and of one that does not (`search.expected_trials` counts them from the
 recipe)."""
 
 OFFLOADING_NEEDS_SHARDING = "offloading is a part of ZeRO and FSDP, so it needs one of them"
