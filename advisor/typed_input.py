@@ -19,7 +19,7 @@ from bench_runner.typed_numbers import (
     read_whole,
 )
 from bench_runner.untrusted_text import printable
-from price_catalog.currencies import ExchangeRate, TypedMoney, exchange_rates, without_currency
+from price_catalog.currencies import ExchangeRate, exchange_rates, without_currency
 
 NamedPrices = Literal["paper", "latest"]
 NAMED_PRICES: tuple[NamedPrices, ...] = get_args(NamedPrices)
@@ -121,17 +121,17 @@ def _refused(
     return InputError(f"{what} {shown(stripped)} {why or f'{otherwise}: {hint}'}")
 
 
-def _typed_money(text: str, what: str) -> TypedMoney:
+def _typed_money(text: str, what: str) -> tuple[str, tuple[str, ...]]:
     """An amount apart from its currency. Raises InputError."""
     try:
-        typed = without_currency(text)
+        number, codes = without_currency(text)
     except ValueError as error:
         raise InputError(f"{what} {shown(text.strip())} {error}") from None
-    if not typed.number and {"USD", *exchange_rates()} & {*typed.codes}:
+    if not number and {"USD", *exchange_rates()} & {*codes}:
         raise InputError(
-            f"{what} {shown(text.strip())} has no amount: write it like 40k {typed.codes[0]}"
+            f"{what} {shown(text.strip())} has no amount: write it like 40k {codes[0]}"
         )
-    return typed
+    return number, codes
 
 
 def parse_budget(
@@ -281,10 +281,9 @@ def parse_decimal(text: str, what: str, unit: str, words: tuple[str, ...] = ()) 
     InputError."""
     stripped = text.strip()
     ending = next((word for word in words if stripped.lower().endswith(word)), "")
-    typed = TypedMoney(stripped[: len(stripped) - len(ending)].rstrip(), ())
+    bare, codes = stripped[: len(stripped) - len(ending)].rstrip(), tuple[str, ...]()
     if not unit.startswith(_NO_MONEY):
-        typed = _typed_money(typed.number, what)
-    bare, codes = typed
+        bare, codes = _typed_money(bare, what)
     if bare.startswith("$") or (codes and "USD" not in codes):
         money = f"in {' or '.join(codes)}" if codes else "money"
         raise InputError(f"{what} {shown(stripped)} is {money}, and no {unit}")

@@ -67,21 +67,13 @@ _AS_IN_INDIA = re.compile(
 """Commas between two digits, 1,20,000; lakh (100,000) and crore (10,000,000)."""
 
 
-class TypedMoney(NamedTuple):
-    """An amount as it was typed, apart from its currency."""
-
-    number: str
-    codes: tuple[str, ...]
-    """What its currency may be, the likeliest first; empty where it has none."""
-
-
-def without_currency(text: str, currency: str = "") -> TypedMoney:
-    """The amount and its currency, before it or behind it, without what says that tax is not in it;
-    ``currency`` is what it is in where it does not say. Raises ValueError, which says what is wrong
-    with either."""
+def without_currency(text: str, currency: str = "") -> tuple[str, tuple[str, ...]]:
+    """The amount, and what its currency may be, the likeliest first, before it or behind it,
+    without what says that tax is not in it; ``currency`` is what it is in where it does not say.
+    Raises ValueError, which says what is wrong with either."""
     number = text.strip()
     if len(number) > _MOST_LETTERS:
-        return TypedMoney(number, ())
+        return number, ()
     if _NO_PRICE.fullmatch(number):
         raise ValueError("is no price yet: ask for it, and leave it out until then")
     if WITH_TAX.search(number):
@@ -106,7 +98,7 @@ def without_currency(text: str, currency: str = "") -> TypedMoney:
                 f"is counted as in India: write {plain}, or of rupees what they are in US dollars"
             )
         number = plain
-    return TypedMoney(number, codes)
+    return number, codes
 
 
 def _codes(name: str) -> tuple[str, ...]:

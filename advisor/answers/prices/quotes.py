@@ -15,6 +15,9 @@ from advisor.ranking.snapshot import Snapshot
 from advisor.typed_input import PriceRule
 from price_catalog.model import Quote
 
+_TERMS = ("currency", "price_quoted", "includes", "delivery", "warranty", "origin")
+_WHERE = ("url", "file", "note", "corrects", "quote_id")
+
 
 def ledger_items(snapshot: Snapshot) -> Items:
     """What a quote may be for, and which quotes may be corrected."""
@@ -57,18 +60,9 @@ def ledger_rows(
             "counts": counting,
             "today_low_usd": None if now is None else now.low_usd,
             "today_high_usd": None if now is None else now.high_usd,
-            "currency": quote.currency,
-            "price_quoted": quote.price_quoted,
-            "includes": quote.includes,
-            "delivery": quote.delivery,
-            "warranty": quote.warranty,
-            "origin": quote.origin,
+            **{name: getattr(quote, name) for name in _TERMS},
             "source": quote.source_id,
-            "url": quote.url,
-            "file": quote.file,
-            "note": quote.note,
-            "corrects": quote.corrects,
-            "quote_id": quote.quote_id,
+            **{name: getattr(quote, name) for name in _WHERE},
         }
 
     return [(quote, row(quote)) for quote in (*summed, *snapshot.quotes)]

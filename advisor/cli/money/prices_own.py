@@ -42,10 +42,7 @@ def add(options: argparse.Namespace, store: Store) -> int:
             raise InputError(f"{_flags(given)} and --machine are two things: leave out one of them")
         _keep_machine(_typed(options, (*MACHINE_COLUMNS, *QUOTE_COLUMNS)), store, snapshot, None)
         return ANSWERED
-    if given := _typed(options, MACHINE_COLUMNS):
-        raise InputError(
-            f'{_flags(given)} is said of a machine: name it, as in --machine "8 x H200"'
-        )
+    _of_no_machine(_typed(options, MACHINE_COLUMNS))
     if options.cell_item is None:
         raise InputError(
             'what is the price for? Name a GPU or a machine that is known with --item "RTX 3090", '
@@ -81,12 +78,8 @@ def correct(options: argparse.Namespace, store: Store) -> int:
             raise InputError(NOTHING_NAMED)
         _keep_machine({**cells_of(host, snapshot), **given}, store, snapshot, host)
         return ANSWERED
-    given = _typed(options, MACHINE_COLUMNS)
-    given |= {} if options.rename is None else {"rename": options.rename}
-    if given:
-        raise InputError(
-            f"{_flags(given)} is said of a machine: name that with --machine, no quote"
-        )
+    renamed = {} if options.rename is None else {"rename": options.rename}
+    _of_no_machine(_typed(options, MACHINE_COLUMNS) | renamed)
     held = quote_to_correct(options.quote, snapshot)
     if not (given := _typed(options, QUOTE_COLUMNS)):
         raise InputError(NOTHING_NAMED)
@@ -138,6 +131,13 @@ def _typed(options: argparse.Namespace, names: Iterable[str]) -> dict[str, str]:
 
 def _flags(columns: Iterable[str]) -> str:
     return ", ".join(f"--{name.replace('_', '-')}" for name in columns)
+
+
+def _of_no_machine(given: Iterable[str]) -> None:
+    if given:
+        raise InputError(
+            f'{_flags(given)} is said of a machine: name it, as in --machine "8 x H200"'
+        )
 
 
 def _one_of(machine: str | None, quote: str | None) -> None:
