@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from advisor.prediction.fitted import (
-    Reach,
-    chip_coordinates,
-    six_digits,
-    watt_coordinate,
-    workload_coordinates,
-)
+from advisor.prediction.fitted import Reach
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip, gpu_type
 
@@ -46,20 +41,38 @@ OLD_CORES = 0.5
 """Distance that tensor cores older than any measured add (Volta and Turing; no BF16)."""
 
 
+def _of_model(w: Workload) -> tuple[float, float]:
+    """Coordinates of a model: a factor of 4 in parameters is 1, so is one of 8 in tokens."""
+    return math.log(w.parameters) / math.log(4.0), math.log(w.tokens) / math.log(8.0)
+
+
+def _of_chip(bandwidth: float, peak: float) -> tuple[float, float]:
+    """Coordinates of a GPU: a factor of 3 in bandwidth is 1, so is one in peak over bandwidth."""
+    return math.log(bandwidth) / math.log(3.0), math.log(peak / bandwidth) / math.log(3.0)
+
+
+def _of_watts(peak: float, tdp_w: float) -> float:
+    """How far the power limit holds a GPU back: half the watts for the same peak is 1, which
+    widens the interval by about as much as a card was off that the fit of `TRAINING_DRAW` had not
+    seen (docs/prediction.md)."""
+    return math.log2(peak / tdp_w)
+
+
+def _reach(kind: str, *coordinates: float) -> Reach:
+    """With six digits: more than they are good for, and the same on every processor."""
+    return Reach(kind=kind, coordinates=tuple(float(f"{each:.6g}") for each in coordinates))
+
+
 def reach_of(measured: Iterable[tuple[Workload, Chip]]) -> set[Reach]:
-    """Where measured models and GPUs stand."""
+    """Where measured models and GPUs are."""
     reach = set()
     for workload, chip in measured:
-        here = workload_coordinates(workload.parameters, workload.tokens)
-        for kind in {workload.family, _kin(workload)}:
-            reach.add(Reach(kind=kind, coordinates=six_digits(here)))
+        reach |= {_reach(kind, *_of_model(workload)) for kind in (workload.family, _kin(workload))}
         peak, bandwidth = chip.peak_tflops("fp16", free_lunch=True), chip.bandwidth_gb_s
         if peak is not None and bandwidth is not None:
-            coordinates = six_digits(chip_coordinates(bandwidth, peak))
-            reach.add(Reach(kind="gpu", coordinates=coordinates))
+            reach.add(_reach("gpu", *_of_chip(bandwidth, peak)))
             if chip.tdp_w is not None:
-                asked = six_digits((watt_coordinate(peak, chip.tdp_w),))
-                reach.add(Reach(kind=f"{THIRSTY} {chip.generation}", coordinates=asked))
+                reach.add(_reach(f"{THIRSTY} {chip.generation}", _of_watts(peak, chip.tdp_w)))
     return reach
 
 
@@ -68,7 +81,7 @@ def _thirst(reach: Iterable[Reach], chip: Chip, peak: float) -> float:
     measured = [r.coordinates[0] for r in reach if r.kind == f"{THIRSTY} {chip.generation}"]
     if chip.tdp_w is None or not measured:
         return 0.0
-    return max(0.0, watt_coordinate(peak, chip.tdp_w) - max(measured) - ROUNDED)
+    return max(0.0, _of_watts(peak, chip.tdp_w) - max(measured) - ROUNDED)
 
 
 def _nearest(reach: Iterable[Reach], kind: str, coordinates: tuple[float, ...]) -> float:
@@ -89,7 +102,7 @@ def model_distances(reach: Iterable[Reach], workloads: Sequence[Workload]) -> Fl
     for seen in reach:
         measured.setdefault(seen.kind, []).append(seen.coordinates)
     apart = np.full(len(workloads), np.inf)
-    here = np.array([workload_coordinates(w.parameters, w.tokens) for w in workloads])
+    here = np.array([_of_model(w) for w in workloads])
     kin = [_kin(w) for w in workloads]
     nearest = [
         each if each in measured else w.family for each, w in zip(kin, workloads, strict=True)
@@ -130,7 +143,7 @@ def chip_distance(
     if not chip.measured_vendor and kind not in own:
         apart += OTHER_VENDOR
     apart += _thirst(reach, chip, peak)
-    return apart + _nearest(reach, "gpu", chip_coordinates(chip.bandwidth_gb_s, peak))
+    return apart + _nearest(reach, "gpu", _of_chip(chip.bandwidth_gb_s, peak))
 
 
 def nearness(distance: float) -> str:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -171,26 +170,3 @@ def known_models(fitted: Fitted) -> dict[Alike, str]:
             found.setdefault(alike, set()).add(piece.model)
     both = others | ours
     return {shape: min(names) for shape, names in both.items() if len(names) == 1}
-
-
-def workload_coordinates(parameters: float, tokens: float) -> tuple[float, ...]:
-    """Coordinates of a model: a factor of 4 in size is 1, so is one of 8 in
-    length."""
-    return (math.log(parameters) / math.log(4.0), math.log(tokens) / math.log(8.0))
-
-
-def chip_coordinates(bandwidth: float, peak: float) -> tuple[float, ...]:
-    """Coordinates of a GPU: a factor of 3 in bandwidth is 1, so is one in peak over bandwidth."""
-    return (math.log(bandwidth) / math.log(3.0), math.log(peak / bandwidth) / math.log(3.0))
-
-
-def watt_coordinate(peak: float, tdp_w: float) -> float:
-    """How far the power limit holds a GPU back: half the watts for the same peak is 1, which
-    widens the interval by about as much as a card was off that the fit of `TRAINING_DRAW` had not
-    seen (docs/prediction.md)."""
-    return math.log2(peak / tdp_w)
-
-
-def six_digits(values: tuple[float, ...]) -> tuple[float, ...]:
-    """More than they are good for, and the same on every processor."""
-    return tuple(float(f"{value:.6g}") for value in values)

@@ -18,10 +18,9 @@ from advisor.prediction.model.workload import workload_of
 from advisor.prediction.physics.chip import chip_of
 from advisor.prediction.physics.columns import WorkloadTable
 from advisor.prediction.predict_many import Asked, predict_many
+from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
 from price_catalog.load import load_catalog
-from tools.fit.refit import fitted_from, to_json
-from tools.fit.shipped_evidence import load_evidence
 
 PAIRS = 100_000
 MUST_S = 0.2
@@ -29,9 +28,7 @@ MUST_S = 0.2
 
 def main() -> None:
     """Print the median of nine calls."""
-    start = perf_counter()
-    fitted = fitted_from(load_evidence())
-    print(f"fit: {perf_counter() - start:.2f} s, {len(to_json(fitted))} bytes kept")
+    fitted = shipped_fit()
     models = [workload_of(recipe) for recipe in load_recipes()]
     chips = [chip_of(gpu) for gpu in load_catalog().gpus]
     random = np.random.default_rng(0)
@@ -45,7 +42,7 @@ def main() -> None:
         calls.append(perf_counter() - start)
         start = perf_counter()
         columns = table.columns(model, chip, count)
-        _ = columns.linear_flops * columns.batch / (columns.count * columns.peak)
+        _ = columns.linear_flops * columns.batch_size / (columns.count * columns.peak)
         floors.append(perf_counter() - start)
     call, floor = float(np.median(calls)), float(np.median(floors))
     print(f"{PAIRS:,} pairs: {call:.3f} s (at most {MUST_S} s), {call / floor:.1f} x the floor")

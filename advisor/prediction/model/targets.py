@@ -69,18 +69,13 @@ class Ask:
             )
         if self.precision not in (None, *PRECISIONS):
             raise ValueError(f"precision '{self.precision}' is not one of {', '.join(PRECISIONS)}")
-        for name, option in (
-            ("tokens", "--tokens"),
-            ("images", "--images"),
-            ("batch_size", "--batch"),
-            ("sequence_length", "--sequence-length"),
-            ("image_size", "--image-size"),
-        ):
+        for name in ("tokens", "images", "batch_size", "sequence_length", "image_size"):
             value = getattr(self, name)
             if value is not None and not 1 <= value <= LARGEST:
+                option = "batch" if name == "batch_size" else name
                 raise ValueError(
-                    f"{option} is {count_words(value)}; give a number from 1 to "
-                    f"{count_words(LARGEST)}"
+                    f"--{option.replace('_', '-')} is {count_words(value)}; give a number from 1 "
+                    f"to {count_words(LARGEST)}"
                 )
 
     @property
@@ -320,15 +315,10 @@ def target_of_timm(name: str, ask: Ask, recipes: Sequence[Recipe] = ()) -> Targe
         family=likely_family(architecture) if known is None else known.family,
         compiles=known is None or known.support.compile,
     )
-    assumed = (f"{CLASSES} classes", *_tagged(name), *scaled)
-    return train(model, ask, own=False, longest=size, assumptions=assumed)
-
-
-def _tagged(name: str) -> tuple[str, ...]:
     _, point, tag = name.rpartition("/")[2].partition(".")
-    if not point:
-        return ()
-    return (f"trained as a classifier: the tag {shown(tag)} names weights, not this training",)
+    words = f"trained as a classifier: the tag {shown(tag)} names weights, not this training"
+    assumed = (f"{CLASSES} classes", *([words] if point else []), *scaled)
+    return train(model, ask, own=False, longest=size, assumptions=assumed)
 
 
 VOCABULARY = 50_304
@@ -345,17 +335,13 @@ def target_of_size(name: str, family: str, parameters: float, ask: Ask) -> Targe
             f"{count_words(parameters)} parameters is no model that can be predicted; give 100K to "
             "10T"
         )
-    kind = _USUAL.get(family)
-    if kind is None and ("/" in family or "." in family):
-        raise ValueError(
-            f"'{family}' says how large the model is: leave --parameters out, or write --model "
-            "decoder, encoder or vit"
+    if (kind := _USUAL.get(family)) is None:
+        why = (
+            f"family '{family}' cannot be predicted from its size alone; give a config.json, or one"
         )
-    if kind is None:
-        raise ValueError(
-            f"family '{family}' cannot be predicted from its size alone; give a config.json, or "
-            "one of decoder, encoder, vit"
-        )
+        if "/" in family or "." in family:
+            why = f"'{family}' says how large the model is: leave --parameters out, or write one"
+        raise ValueError(f"{why} of decoder, encoder, vit")
     vocabulary = VOCABULARY if family != "vit" else 0
     tables = 2 if family == "decoder" else 1
 
