@@ -194,10 +194,10 @@ class Wanted:
         0 where it does not fit."""
         import numpy as np
 
-        most = room(option, columns, costs, self.host_gib, sample)
         size = self.micro_batch_size
         if size is None:
-            return _tried(most, columns)
+            return micro_batch(option, columns, costs, self.host_gib, sample)
+        most = room(option, columns, costs, self.host_gib, sample)
         return np.where(size <= np.minimum(most, columns.even_share), float(size), 0.0)
 
 
@@ -365,28 +365,14 @@ def micro_batch(
     host_gib: Floats | float = HOST_GIB_A_GPU,
     sample: Floats | None = None,
 ) -> Floats:
-    """The largest power of two that fits, 0 where none does, at most a GPU's share of the batch."""
-    import numpy as np
-
-    most = np.minimum(room(option, columns, costs, host_gib, sample), columns.share)
-    return np.where(most >= 1.0, _power_of_two(most), 0.0)
-
-
-def _power_of_two(most: Floats) -> Floats:
-    """The largest up to these numbers."""
-    import numpy as np
-
-    power: Floats = np.ldexp(1.0, np.frexp(np.maximum(most, 0.5))[1] - 1)
-    return power
-
-
-def _tried(most: Floats, columns: Columns) -> Floats:
-    """Of the micro-batches that a search tries, which make up the batch, the largest that fits."""
+    """Of the micro-batches that a search tries, which make up the batch, the largest that fits; 0
+    where none does."""
     import numpy as np
 
     share = columns.even_share
-    most = np.minimum(most, share)
-    fitting = np.where(most >= 1.0, _power_of_two(most), 0.0)
+    most = np.minimum(room(option, columns, costs, host_gib, sample), share)
+    power = np.ldexp(1.0, np.frexp(np.maximum(most, 0.5))[1] - 1)  # of two, up to this
+    fitting = np.where(most >= 1.0, power, 0.0)
     odd = (most >= 1.0) & (np.frexp(share)[0] != 0.5)
     for samples in np.unique(share[odd]):
         here = odd & (share == samples)
