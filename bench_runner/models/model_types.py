@@ -42,6 +42,7 @@ _LARGEST: Mapping[str, int] = {
     "num_hidden_layers": 10_000,
     "num_attention_heads": 10_000,
     "num_key_value_heads": 10_000,
+    "mlp_only_layers": 10_000,
     "expand": 10_000,
     "vocab_size": 100_000_000,
     "num_labels": 100_000_000,
@@ -184,12 +185,8 @@ def _refuse_two_values(keys: tuple[str, ...], arguments: Mapping[str, Any], wher
 def _checked(described: type[Architecture], name: str, default: Any, value: Any) -> Any:
     if name in described.choices:
         choices = described.choices[name]
-        if (
-            name == "pos_att_type"
-            and isinstance(value, list)
-            and all(isinstance(each, str) for each in value)
-        ):
-            value = "|".join(value)  # as the library writes it
+        if name == "pos_att_type" and isinstance(value, list):
+            value = "|".join(map(str, value))  # as the library writes it
         if value not in choices:
             raise ValueError(f"is {_shown(value)}; write one of {', '.join(map(repr, choices))}")
         return value
@@ -203,17 +200,13 @@ def _checked(described: type[Architecture], name: str, default: Any, value: Any)
             raise ValueError(f"is {_shown(value)}; write a number of 0 or more")
         return float(value)
     most = _LARGEST.get(name, _LARGEST_SIZE)
-    if name == "mlp_only_layers":
-        most = _LARGEST["num_hidden_layers"]
-        if not isinstance(value, list | tuple) or len(value) > most:
-            raise ValueError(f"is {_shown(value)}; write a list of numbers of layers")
-        return tuple(whole(item, most, 0) for item in value)
-    if isinstance(default, tuple):
-        if not isinstance(value, list | tuple) or not 1 <= len(value) <= _MOST_STAGES:
+    if isinstance(default, tuple):  # of stages, or of layers, of which there may be none
+        least, longest = (1, _MOST_STAGES) if default else (0, most)
+        if not isinstance(value, list | tuple) or not least <= len(value) <= longest:
             raise ValueError(
-                f"is {_shown(value)}; write a list of one to {_MOST_STAGES} whole numbers"
+                f"is {_shown(value)}; write a list of {least} to {longest:,} whole numbers"
             )
-        return tuple(whole(item, most) for item in value)
+        return tuple(whole(item, most, least) for item in value)
     if name == "time_step_rank" and value == "auto":
         return 0
     return whole(value, most, described.least.get(name, 1))

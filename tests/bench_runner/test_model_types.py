@@ -98,7 +98,7 @@ def test_where_positions_end_and_what_the_output_reads(
         ("llama", {"num_key_value_heads": 5}, "does not divide 32"),
         ("convnext", {"depths": [3, 3]}, "not as many stages as hidden_sizes"),
         ("convnext", {"depths": [3, 3, 0, 3]}, "whole number from 1"),
-        ("convnext", {"depths": []}, "a list of one to 8"),
+        ("convnext", {"depths": []}, "a list of 1 to 8"),
         ("convnext", {"layer_scale_init_value": float("nan")}, "a number of 0 or more"),
         ("electra", {"embedding_size": 0}, "is 0; write a whole number from 1"),
         ("albert", {"num_hidden_groups": 13}, "is 13, more than the 12 layers"),
