@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.grant.toml_reader import Line
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.store import Store
@@ -35,7 +36,9 @@ def planned(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Plann
 @pytest.fixture(scope="session")
 def bought(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Planned:
     """The plan of most tests of reports, solved and explained: three models of the example."""
-    wanted = read_grant(EXAMPLE).experiments[:3]
+    wanted, rents = read_grant(EXAMPLE).experiments[:3], {"gpus": (Line("H100 SXM"),)}
     return value_once(
-        "bought", tmp_path_factory, lambda: planned_from(store_path, experiments=wanted)
+        "bought",
+        tmp_path_factory,
+        lambda: planned_from(store_path, experiments=wanted, rentals=rents),
     )

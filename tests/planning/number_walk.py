@@ -259,7 +259,8 @@ class Walk:
         if "quote" in change:
             return self.quotes[change["quote"]].price_usd
         if "rental" in change:
-            return self.rentals[change["rental"]].price_per_hour_usd
+            row, _, times = change["rental"].partition("*")
+            return self.rentals[row].price_per_hour_usd * int(times or 1)
         if "measurement" in change:
             return self.times[change["measurement"]].training_days
         return getattr(self.problem.rules, change["rule"])

@@ -14,9 +14,11 @@ from msgspec import structs
 
 from advisor.answers.plan.plan_doubts import plan_doubts
 from advisor.costs.price_book import PriceBook
+from advisor.costs.rental import rent_offers
 from advisor.planning.grant.candidates.grant_machines import ONLY_TOLD, gone, orderable, sold
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant_record import Grant
+from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.grant.toml_reader import Line
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
@@ -183,3 +185,24 @@ def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path)
     loaded = load_grant(Store(store_path), grant, TODAY)
     assert any("leave out processor" in each.reason for each in loaded.left_out)
     assert not [offer for offer in loaded.rentals.values() if offer.leaves_out]
+
+
+def test_a_plan_rents_what_prices_rent_prices(store_path: Path) -> None:
+    """Of each GPU, number and kind the same rate: where no offer of so many in one machine is
+    known, that many times the price of one."""
+    anyone = {"providers": None}
+    grant = changed(read_grant(EXAMPLE), rentals=anyone, procurement=anyone)
+    loaded = load_grant(Store(store_path), grant, TODAY)
+    with Store(store_path).reading() as reader:
+        rows = reader.rentals()
+    planned = {(r.gpu_id, r.gpu_count, r.kind): r for r in loaded.problem.rentals}
+    assert {r.row_of_one != "" for r in planned.values()} == {True, False}
+    counts: dict[tuple[str, str], set[int]] = {}
+    for (gpu, count, kind), rental in planned.items():
+        counts.setdefault((gpu, kind), set()).add(count)
+        offer = next(o for o in rent_offers(rows, gpu, count, today=TODAY) if o.kind == kind)
+        if not any(r.leaves_out or (TODAY - r.priced_on).days > STALE_DAYS for r in offer.rates):
+            asked = offer.price_per_hour_usd, offer.times > 1
+            assert (rental.price_per_hour, rental.row_of_one != "") == asked
+    # None of its numbers that a run fits on is left out.
+    assert all({2, 4, 8} <= each for each in counts.values() if 1 in each)

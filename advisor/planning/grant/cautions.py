@@ -231,12 +231,16 @@ def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Caution
 
 
 def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Cautions:
-    """More rented machines of one kind at a time than every provider has."""
+    """Rented machines that a provider may not have: so many at a time, or with so many GPUs."""
     rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
     for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
         if plan.at_once(name) >= MANY:
             says = f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once"
             yield f"{says}: ask {rentals[name].who} whether it has that many.", ""
+        if rentals[name].row_of_one:
+            gpus = rentals[name].gpu_count
+            says = f"No offer of {rentals[name].gpus} in one machine is known: the rate is {gpus}"
+            yield f"{says} times that of one. Ask {rentals[name].who} for it.", ""
 
 
 def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:

@@ -45,6 +45,7 @@ from advisor.planning.solver.problem import (
     Rental,
     RentLimit,
     Rules,
+    RunTime,
 )
 from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.fabric import link_of_speed
@@ -59,6 +60,8 @@ from price_catalog.model import Quote
 from price_catalog.model import Rental as RentalPrice
 from price_catalog.providers import provider_name, written_provider
 
+SEVERAL = (2, 4, 8)
+"""GPUs of one machine, which are priced by one where no offer of so many is known."""
 STALE_DAYS = 365
 """Rental prices older than this are not planned with."""
 
@@ -399,6 +402,21 @@ def called_by(wanted: GrantExperiment, model: Model) -> str:
     return model.name if wanted.name == wanted.model else wanted.name
 
 
+def _times_one(one: Rental, count: int, times: Mapping[str, RunTime]) -> Rental:
+    """A machine with several GPUs at that many times the price of one, as in
+    `advisor.costs.rental.rent_offers`."""
+    return replace(
+        one,
+        rental_id=f"{one.rental_id}*{count}",
+        label=f"{count}{one.label.removeprefix('1')}",
+        gpu_count=count,
+        price_per_hour=one.price_per_hour * count,
+        quoted_usd=None if one.quoted_usd is None else one.quoted_usd * count,
+        times=times,
+        row_of_one=one.rental_id,
+    )
+
+
 def _rentals(
     reader: Reader,
     snapshot: Snapshot,
@@ -442,9 +460,6 @@ def _rentals(
         if as_of - offer.priced_on > timedelta(days=STALE_DAYS):
             unfit[stale] += 1
             continue
-        times = times_of(best, offer.gpu_id, offer.gpu_count, grant)
-        if not times:
-            continue
         prices[offer.rental_id] = offer
         rental = Rental(
             rental_id=offer.rental_id,
@@ -458,14 +473,21 @@ def _rentals(
             quoted_usd=None if own_money else offer.price_per_hour_usd,
             priced_on=offer.priced_on,
             source_id=offer.source_id,
-            times=times,
+            times=times_of(best, offer.gpu_id, offer.gpu_count, grant),
         )
         product = allowed, offer.gpu_id, offer.gpu_count, offer.kind
         products.setdefault(product, []).append(rental)
+    for (allowed, gpu_id, one, kind), same in [*products.items()]:
+        for count in SEVERAL if one == 1 else ():
+            times = times_of(best, gpu_id, count, grant)
+            several = [_times_one(each, count, times) for each in same]
+            products.setdefault((allowed, gpu_id, count, kind), several)
     # As a ranking counts them: a plan on the cheapest rate would rest on one provider.
     found: list[Rental] = []
     others: list[Rental] = []
     for (allowed, *_), same in products.items():
+        if not same[0].times:
+            continue
         same.sort(key=lambda each: (each.price_per_hour, each.rental_id))
         middle = replace(same[len(same) // 2], offers=tuple(same))
         (found if allowed else others).append(middle)

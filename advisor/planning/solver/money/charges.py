@@ -309,16 +309,23 @@ def hourly_rate(on: Arithmetic[N], rental: Rental, rules: Rules) -> N:
     """Of a quote, or of the grant's own word on an allocation."""
     if rental.allocation is None:
         words, unit = f"{rental.label}, {rental.priced_on}", "money-per-hour"
+        row, times = rental.row_of_one or rental.rental_id, 1
+        if rental.row_of_one:
+            words, times = f"one GPU of {words}", rental.gpu_count
         if rental.quoted_usd is None:
-            price = rental.price_per_hour
-            return on.leaf("rental", price, unit, words, rental_id=rental.rental_id)
-        quoted = rental.quoted_usd
-        own = on.leaf("rental", quoted, "usd-per-hour", words, rental_id=rental.rental_id)
-        return converted(on, own, rules, unit, words, RATE_DECIMALS)
+            price = on.leaf("rental", rental.price_per_hour / times, unit, words, rental_id=row)
+        else:
+            quoted = rental.quoted_usd / times
+            own = on.leaf("rental", quoted, "usd-per-hour", words, rental_id=row)
+            price = converted(on, own, rules, unit, words, RATE_DECIMALS)
+        if times == 1:
+            return price
+        words = f"an hour of {rental.label}"
+        return on.compute("product", [price, gpus_of_a_job(on, rental)], unit, words)
     number = rental.allocation.partition(":")[2]
     key, unit = f"allocations[{number}].price_per_gpu_hour", "money-per-hour"
-    price, words = rental.price_per_hour / rental.gpu_count, f"a GPU-hour of {rental.provider}"
-    each = setting(on, key, price, unit, words)
+    rate, words = rental.price_per_hour / rental.gpu_count, f"a GPU-hour of {rental.provider}"
+    each = setting(on, key, rate, unit, words)
     words = f"an hour of {rental.label}"
     return on.compute("product", [each, gpus_of_a_job(on, rental)], unit, words)
 
