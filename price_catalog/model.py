@@ -214,6 +214,11 @@ class Quote(NamedTuple):
     """``shipped`` or ``local`` (the user's own)."""
 
     @property
+    def has_tax(self) -> bool:
+        """Whether the tax is in it that other prices leave out."""
+        return "tax" in (self.includes or "").lower()
+
+    @property
     def is_summed(self) -> bool:
         """Whether it was added up from the prices of parts or options: no total was quoted."""
         return self.kind == "parts-list"

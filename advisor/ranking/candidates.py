@@ -179,7 +179,12 @@ class Candidates:
             if time is not None and build.limit is not None:
                 time = under_limit(time, build.limit)
             gpu_key, host_key = price_keys(build)
-            gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
+            gpu_quote, host_quote = (
+                quote._replace(price_usd=quote.price_usd / (1 + self.vat))
+                if quote is not None and self.vat and quote.has_tax
+                else quote
+                for quote in (prices.get(gpu_key), prices.get(host_key))
+            )
             cents = NO_PRICE
             if gpu_quote is not None and host_quote is not None:
                 cents = build_cents(build, gpu_quote.price_usd, host_quote.price_usd)

@@ -319,3 +319,12 @@ def test_overhead_may_differ_by_what_it_is_charged_on() -> None:
 
 
 # While it computes
+
+
+@pytest.mark.parametrize("vat", ["0", "0.05", "0.19", "0.25"])
+def test_a_price_with_tax_in_it_is_not_taxed_again(vat: str) -> None:
+    rules = Rules(vat=Decimal(vat))
+    machine = make_machine("m", "15999", {"x": 1.0})
+    taxed = replace(machine, lines=tuple(replace(each, has_tax=True) for each in machine.lines))
+    assert abs(purchase_cents(taxed, rules) - 15_999_00) <= 1
+    assert purchase_cents(machine, rules) == round(15_999_00 * (1 + Decimal(vat)))

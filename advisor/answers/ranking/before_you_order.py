@@ -21,7 +21,6 @@ from advisor.answers.ranking.buying_sentence import (
     NOT_ON_SALE,
     Verdict,
     days_of,
-    has_tax,
     nearest,
 )
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
@@ -164,8 +163,9 @@ def _quote(found: Verdict, row: RankedRow) -> Doubt | None:
         if not whole:
             sellers = " and ".join(dict.fromkeys((gpu.vendor, host.vendor)))
             words[-1] = f"parts of {sellers}, prices {age}: you put it together"
-    if has_tax(host, gpu):
-        words.append("with tax, which other prices leave out")
+    if host.has_tax or gpu.has_tax:
+        out = "which is taken out" if found.candidates.vat else "which other prices leave out"
+        words.append(f"quoted with tax, {out}")
     return Doubt("quote", "; ".join(words), _listed(row)) if words else None
 
 

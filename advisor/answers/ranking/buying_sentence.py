@@ -40,7 +40,7 @@ from advisor.ranking.interval_comparison import alike
 from advisor.ranking.question import Question
 from advisor.ranking.row_order import RankedRow, Ranking
 from bench_runner.typed_numbers import percent, plain
-from price_catalog.model import Quote, Rental
+from price_catalog.model import Rental
 
 MOST_NAMED = 2
 """How many GPU configurations a sentence names before it counts them."""
@@ -191,11 +191,6 @@ def days_of(candidates: Candidates, i: int) -> str:
     return mark_at(candidates, i) + days_and_ends(candidates.days[i], *candidates.interval(i))
 
 
-def has_tax(*quotes: Quote) -> bool:
-    """Whether a price has the tax in it that others leave out."""
-    return any("tax" in (quote.includes or "").lower() for quote in quotes)
-
-
 def _told(found: Verdict, row: RankedRow) -> Iterator[str]:
     """What to buy or rent, what speaks against it, what is as good, and what more money buys."""
     candidates, i, even = found.candidates, found.ranking.order[0], found.rent_first
@@ -261,7 +256,7 @@ def _doubts_of_time(found: Verdict, row: RankedRow) -> Iterator[str]:
 def _doubts_of_money(found: Verdict, row: RankedRow) -> Iterator[str]:
     """And against its price."""
     vat, terms = found.candidates.vat, found.question.terms
-    if vat and not has_tax(row.gpu_quote, row.host_quote):
+    if vat:
         usd = usd_rounded(row.overall_cost_usd * (1 + vat))
         paid = "" if found.ranking.budget_cents is None else ", which the budget pays too"
         yield f"Prices are before {plain(float(vat) * 100)} % VAT{paid}: {usd} with it."

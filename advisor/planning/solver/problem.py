@@ -63,6 +63,8 @@ class PriceLine:
     """Role, detail, price and date of each part, where the item has a parts list."""
     quoted_usd: Decimal | None = None
     """What ``unit_price`` is converted from; None where it is asked in the grant's currency."""
+    has_tax: bool = False
+    """Whether ``unit_price`` has the value-added tax in it that the grant pays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
