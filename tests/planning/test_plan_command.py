@@ -44,7 +44,7 @@ def test_the_command_plans(
     assert code == 0
     assert all("trying" in line or "reading" in line for line in err.splitlines())
     first = " ".join(out.partition("\n\n")[0].split())
-    assert ": the one run for $" in first and first.endswith("; proven the cheapest.")
+    assert ": the one run for $" in first and "; proven the cheapest" in first
     assert out.count("\n") <= 40 and max(map(len, out.splitlines())) <= 100
     code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
     assert code == 0

@@ -46,7 +46,9 @@ def calendar_lines(problem: PlanningProblem, plan: Plan, width: int) -> list[str
     called = {e.experiment_id: e.name for e in problem.experiments}
     legend = [f"{glyphs[name]} {called[name]}" for name in names]
     legend += [f"{DUE} due"] * bool(dates)
-    legend += [f"{DELIVERY} delivery"] * any(lane.rank == 1 for lane in lanes)
+    legend += [f"{DELIVERY} delivery"] * (
+        problem.rules.lead_days > 0 and any(lane.rank == 1 for lane in lanes)
+    )
     # A name with its letter is not broken, and three spaces part it from the next.
     words = "   ".join(each.replace(" ", NO_BREAK) for each in (*legend, f"{IDLE} idle"))
     wrapped = wrap(words, width, break_long_words=False, break_on_hyphens=False)

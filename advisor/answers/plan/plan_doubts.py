@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -22,8 +23,9 @@ from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, PriceLine, Rental
-from advisor.planning.solver.rentals import cents_at_lowest
+from advisor.planning.solver.rentals import cents_at_lowest, rented_ways
 from advisor.ranking.times import is_uneven, uneven_words
+from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
     from advisor.planning.planned import Planned
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 FAR_BELOW = Decimal(2) / 3
 """Of the median rate: a provider that asks less may have none left."""
+WORTH_SAYING = 0.99
+"""Of what the plan costs: what saves less is no line."""
 FRESH_DAYS = 92
 """A rate of rent older than three months is said to be."""
 CLOUD = "cloud-credit"
@@ -43,7 +47,38 @@ def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
     if most is None:
         return None
     option_id, model = most
-    return doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
+    doubt = doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
+    if doubt is None or loaded.problem.objective == "soonest":
+        return doubt
+    return doubt._replace(words=doubt.words + _as_near(loaded.problem, options[option_id], model))
+
+
+def _as_near(problem: PlanningProblem, option: Machine | Rental, model: str) -> str:
+    """What would be rented if a run on ``option`` took as long as it may; nothing where that is
+    dearer still, or nothing is rented."""
+    if isinstance(option, Machine) or option.allocation is not None:
+        return ""
+    market = [each for each in problem.rentals if each.allocation is None]
+    ours, near = (
+        min(
+            (each for each in ways if each.experiment.model == model),
+            key=lambda each: each.cents,
+            default=None,
+        )
+        for ways in (
+            rented_ways(replace(problem, rentals=(option,))),
+            rented_ways(
+                replace(problem, rentals=tuple(x for x in market if x.gpu_id != option.gpu_id))
+            ),
+        )
+    )
+    if ours is None or near is None or not 0 < ours.cents < near.cents:
+        return ""
+    more, time = near.cents / ours.cents - 1, option.times[model]
+    if 1 + more > (time.days_high or time.days) / time.days:
+        return ""
+    words = f"{near.rental.gpus} from {near.rental.who} costs {percent(more)} more a run"
+    return f"; not certain to be the cheapest: {words}, within that interval"
 
 
 def _most_used(
@@ -121,7 +156,12 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     doubts += filter(None, [time_doubt(loaded, plan)])
     if instead := _instead(loaded, plan, found.alternatives):
         add("instead", instead)
-    better = (x for x in loaded.left_out if x.needs_quote and (x.saves or x.more_runs))
+    little = Decimal(plan.cost_cents) / 100 * Decimal(1 - WORTH_SAYING)
+    better = (
+        each
+        for each in loaded.left_out
+        if each.needs_quote and (each.more_runs or (each.saves or 0) > little)
+    )
     if (asked := next(better, None)) is not None:
         would = what_it_would_do(loaded.grant, asked)
         add("quote", f"with {asked.label} it would {would}, but {asked.reason}: ask for a quote")
@@ -210,9 +250,10 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
     if number == 1:
         words += "and no other provider is known"
     else:
-        least = money.written(Decimal(cents_at_lowest(problem, plan)) / 100)
-        words += f"the median of {number} providers; all is {least}{taxed} at the cheapest, "
-        words += f"{low.who} at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
+        words += f"the median of {number} providers"
+        if (least := cents_at_lowest(problem, plan)) < plan.cost_cents * WORTH_SAYING:
+            words += f"; all is {money.written(Decimal(least) / 100)}{taxed} at the cheapest, "
+            words += f"{low.who} at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
         if low.price_per_hour < rental.price_per_hour * FAR_BELOW:
             words += ", far below the others: see that it has any"
     if rental.row_of_one:

@@ -117,6 +117,14 @@ def _sure(loaded: Loaded, plan: Plan) -> str:
             which += ", by the odds of award"
         if loaded.grant.purchases.lifetime_years is not None:
             which += ", less what its machines are still worth after it"
+    options = loaded.problem.options()
+    used = [options[each.machine_id] for each in plan.placed]
+    if any(isinstance(each, Rental) and each.kind == "spot" for each in used):
+        which += ", if no spot machine is taken back"
+    models = {each.experiment_id: each.model for each in loaded.problem.experiments}
+    times = (options[p.machine_id].times[models[p.experiment_id]] for p in plan.placed)
+    if any(time.basis == "predicted" for time in times):
+        which += ", by estimated times"
     if plan.proven:
         return f"proven {best}{which}"
     if plan.gap is not None and plan.gap < 1:  # else no plan is known to cost anything at all
@@ -186,6 +194,8 @@ def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]
     marks = [] if rental.kind == "on-demand" else [rental.kind]
     if len(rental.offers) > 1:
         marks.append(f"median of {len(rental.offers)} providers")
+    if rental.row_of_one:
+        marks.append(f"{rental.gpu_count} times the price of one")
     marked = f" ({', '.join(marks)})" if marks else ""
     return "rent", f"{gpus} from {rental.who}{marked}"
 
