@@ -100,7 +100,7 @@ def _call(*words: str, folder: Path | None = None) -> subprocess.CompletedProces
         )
     except FileNotFoundError:
         raise InputError(
-            f"{words[0]} is not on this machine: type the three lines where SLURM is"
+            f"{words[0]} is not on this machine: type the lines where SLURM is"
         ) from None
     except subprocess.TimeoutExpired:
         raise InputError(
