@@ -42,7 +42,8 @@ def of_typed_store(command: str) -> str:
     store = TYPED_STORE.get()
     if store is None or not command.startswith("advisor") or " --store " in f"{command} ":
         return command
-    return f"{command} --store {quoted(store)}"
+    own, mark, theirs = command.partition(" -- ")
+    return f"{own} --store {quoted(store)}{mark}{theirs}"
 
 
 def quoted(text: str) -> str:

@@ -47,6 +47,8 @@ def test_adapters_take_less_time_and_memory_than_all_weights(
     same = ask(store_path, capsys, "--tokens", "50M", "--batch", "64")
     # A sample of fine-tuning has 2,048 tokens, one of Pythia's own training 2,049.
     assert full["training_days"] == pytest.approx(same["training_days"], rel=2e-3)
+    # What times it belongs to this store, and the command behind -- to its user.
+    assert qlora["verdict"]["doubts"][0]["command"].endswith(f"--store {store_path} -- COMMAND")
     frozen = [each["frozen_weights"] for each in (full, lora, qlora)]
     assert frozen == [None, "bf16", "nf4"]
     assert lora["training_days"] < qlora["training_days"]
