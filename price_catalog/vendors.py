@@ -24,14 +24,20 @@ Delivery = Literal["delivers", "does not deliver", "not stated", "not known"]
 COUNTRIES = Path(__file__).with_name("countries.csv")
 
 
+class Country(NamedTuple):
+    name: str
+    vat: Decimal | None
+    """Its standard rate; None where no source here has it, and where there is none."""
+
+
 @cache
-def load_countries() -> Mapping[str, Decimal | None]:
-    """The countries of ISO 3166-1, each with its standard rate of VAT; None where no source here
-    has it, and where there is none. Raises ValueError for a broken row."""
-    found: dict[str, Decimal | None] = {}
+def load_countries() -> Mapping[str, Country]:
+    """The countries of ISO 3166-1. Raises ValueError for a broken row."""
+    found: dict[str, Country] = {}
     for row in read_rows(COUNTRIES, ("country", "name", "vat", "source")):
         rate = row.optional("vat")
-        found[row.text("country")] = None if rate is None else Decimal(rate)
+        vat = None if rate is None else Decimal(rate)
+        found[row.text("country")] = Country(row.text("name"), vat)
     return found
 
 
@@ -81,6 +87,16 @@ def _folded(name: str) -> str:
 
 def find_vendor(name: str) -> Vendor | None:
     return load_vendors().get(_folded(name))
+
+
+def country_abroad(seller: str, buy_in: str | None) -> str:
+    """``, Germany``: the country of a seller, where that is not known to be the buyer's; empty
+    where it is, where the seller's name has it, and where the seller is in no table."""
+    vendor = find_vendor(seller)
+    at = None if vendor is None else vendor.country
+    if at is None or at == buy_in or f"({at})" in seller:
+        return ""
+    return f", {load_countries()[at].name}"
 
 
 def delivery(name: str, country: str) -> Delivery:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -176,16 +176,20 @@ def list_words(names: Sequence[str]) -> str:
     return f"{', '.join(some)} and {last}" if some else last
 
 
-def price_source_words(build: Build, gpu_quote: Quote, host_quote: Quote) -> str:
+def price_source_words(
+    build: Build,
+    gpu_quote: Quote,
+    host_quote: Quote,
+    country: Callable[[str], str] = lambda seller: "",
+) -> str:
     """Who asks a build's price, and since when: ``Kiebel, January 2026``; ``BIZON's options added
-    up, January 2026``; of parts both sellers."""
+    up, January 2026``; of parts both sellers; with ``country``, what is said of a seller's."""
     if build.host_owned:
         return "yours already"
     quotes = list(dict.fromkeys((gpu_quote, host_quote)))
     vendors = list(dict.fromkeys(quote.vendor for quote in quotes))
-    who = list_words(vendors)
-    if is_unquoted(build, host_quote):
-        who = f"{who}'s options added up"
+    summed = "'s options added up" if is_unquoted(build, host_quote) else ""
+    who = list_words([f"{name}{summed}{country(name)}" for name in vendors])
     if any(quote.kind == "secondary" for quote in quotes):
         who = f"reported by others: {who}"
     if any(quote.kind == "used" for quote in quotes):

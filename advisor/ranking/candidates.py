@@ -151,7 +151,7 @@ class Candidates:
         if buy_in is not None:
             from price_catalog.vendors import load_countries  # late: most ask for any country
 
-            self.vat = load_countries()[buy_in] or Decimal(0)
+            self.vat = load_countries()[buy_in].vat or Decimal(0)
         self.measured_w = measured_w or {}
         self.evidence = evidence
         self.prices = prices if isinstance(prices, PriceBook) else PriceBook(prices, {})
@@ -204,6 +204,12 @@ class Candidates:
         self.offered = [each in AVAILABILITIES[:2] for each in self.availability]
         """Whether somebody sells all of it at prices of the last year."""
         self._leave_out_old_prices()
+
+    def abroad(self, seller: str) -> str:
+        """The country of a seller, as ``, Germany``; empty where that is the buyer's."""
+        from price_catalog.vendors import country_abroad  # late: as above
+
+        return country_abroad(seller, self.buy_in)
 
     def _available(self, *quotes: Quote | None) -> Availability:
         """Of the build whose `overtaken` was found last."""

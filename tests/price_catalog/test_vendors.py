@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from price_catalog.load import load_catalog
-from price_catalog.vendors import delivery, find_vendor, load_vendors
+from price_catalog.vendors import country_abroad, delivery, find_vendor, load_vendors
 
 
 def test_where_sellers_deliver() -> None:
@@ -17,6 +17,13 @@ def test_where_sellers_deliver() -> None:
     assert delivery("Kiebel", "DE") == "delivers"
     assert delivery("LDLC.pro (FR)", "US") == "not stated"
     assert delivery("a shop", "US") == "not known"
+
+
+def test_where_a_seller_is_is_said_unless_the_buyer_is_there() -> None:
+    assert country_abroad("Kiebel", None) == country_abroad("Kiebel", "US") == ", Germany"
+    assert country_abroad("Kiebel", "DE") == country_abroad("a shop", None) == ""
+    assert country_abroad("LDLC.pro (FR)", "US") == ""
+    assert country_abroad("Exeton", None) == ""  # its country is not stated
 
 
 def test_each_seller_of_the_table_has_a_price_and_a_page() -> None:

@@ -95,7 +95,7 @@ def reach_rows(answer: Reached) -> list[dict[str, Any]]:
             cost = Decimal(plan.cost_cents) / 100
             row |= {"cost_usd": money.in_usd(cost).quantize(CENT), "cost": money.exactly(cost)}
             row |= {"over_by": _over_by(answer.grant, plan), "proven": plan.proven}
-            row |= {"times": _bases(found, plan), "takes": does(found.problem, plan)}
+            row |= {"times": _bases(found, plan), "takes": does(answer.grant, found.problem, plan)}
         rows.append(row)
     return rows
 
@@ -139,7 +139,7 @@ def reach_sentence(answer: Reached) -> str:
     estimated = ", by estimated times" if "predicted" in _bases(first, plan) else ""
     return (
         f"{begins} for {_cost(grant, plan)} {overhead_words(grant)}, done by "
-        f"{day_words(_over_by(grant, plan))}{estimated}: {does(first.problem, plan)}."
+        f"{day_words(_over_by(grant, plan))}{estimated}: {does(grant, first.problem, plan)}."
     )
 
 
@@ -175,7 +175,7 @@ def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
     mark = PREDICTED_MARK if "predicted" in _bases(found, plan) else ""
     things = (
         f"{verb} {thing.partition(' from ')[0].partition(' at ')[0]}"
-        for verb, thing in things_done(found.problem, plan)
+        for verb, thing in things_done(grant, found.problem, plan)
     )
     return {
         "model": name,

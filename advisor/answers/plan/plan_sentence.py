@@ -12,6 +12,7 @@ from operator import itemgetter
 from advisor.answers.wording import list_words
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
+from advisor.planning.grant.candidates.procurement import seller_of
 from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -20,6 +21,7 @@ from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Objective, PlanningProblem, Rental
 from bench_runner.typed_numbers import percent
+from price_catalog.vendors import country_abroad
 
 MOST_DONE = 3
 """Things to buy and rent that the sentence names."""
@@ -42,7 +44,7 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     budget = whole_budget_cents(problem)
     of = "" if budget is None else f" of {written_cost(loaded, budget)}{_added(grant)}"
     over = problem.start + timedelta(days=last_day(plan.finish_day))
-    done = does(problem, plan)
+    done = does(grant, problem, plan)
     return (
         f"{done[:1].upper()}{done[1:]}: {runs}{_of_them(loaded, plan)} for "
         f"{written_cost(loaded, plan.cost_cents)}{of} "
@@ -141,19 +143,19 @@ def _called(label: str, count: int) -> str:
     return label if label[:1].isdigit() else f"the {label}"
 
 
-def things_done(problem: PlanningProblem, plan: Plan) -> list[tuple[str, str]]:
+def things_done(grant: Grant, problem: PlanningProblem, plan: Plan) -> list[tuple[str, str]]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")`` of each kind of machine and rental."""
     options, counts = problem.options(), Counter[str]()
     for each in plan.purchases:
         counts[each.machine_id] += each.count
-    done = [_got(options[name], count) for name, count in counts.items()]
+    done = [_got(grant, options[name], count) for name, count in counts.items()]
     return done + [_hired(options[name], plan.at_once(name), n) for name, n in plan.rented.items()]
 
 
-def does(problem: PlanningProblem, plan: Plan) -> str:
+def does(grant: Grant, problem: PlanningProblem, plan: Plan) -> str:
     """What to buy and rent, with one verb for all that it holds for: ``rent 4 × H100 from Lambda
     and 1 × MI300X from Vultr``."""
-    things = things_done(problem, plan)
+    things = things_done(grant, problem, plan)
     if not things:
         return "use what the lab has" if plan.placed else "nothing can be done"
     done = [
@@ -165,7 +167,15 @@ def does(problem: PlanningProblem, plan: Plan) -> str:
     return list_words(done)
 
 
-def _got(machine: Machine | Rental, count: int) -> tuple[str, str]:
+def sold_abroad(grant: Grant, machine: Machine) -> str:
+    """`` from Kiebel, Germany``: its sellers, where one is in a country that is not known to be the
+    buyer's."""
+    country, vendors = grant.procurement.country, dict.fromkeys(x.vendor for x in machine.lines)
+    sellers = [f"{each}{country_abroad(seller_of(each), country)}" for each in vendors]
+    return "" if sellers == [*vendors] else f" from {list_words(sellers)}"
+
+
+def _got(grant: Grant, machine: Machine | Rental, count: int) -> tuple[str, str]:
     """``("buy", "the Puget workstation, 1 x RTX 5090")``: as a ranking's first line names it where
     its price is nobody's quote, or nobody is known to sell it."""
     assert isinstance(machine, Machine)
@@ -174,13 +184,15 @@ def _got(machine: Machine | Rental, count: int) -> tuple[str, str]:
         named = machine.label.replace(" in the lab's ", " for the lab's ", 1) if upgrade else named
         return "find a seller of", named
     if upgrade:
-        return "add", machine.label
+        return "add", f"{machine.label}{sold_abroad(grant, machine)}"
     if (line := unquoted(machine)) is not None:
         label = machine.label.removeprefix(f"{line.vendor} ")
-        return f"ask {line.vendor} to quote", _called(label, count)
+        where = country_abroad(seller_of(line.vendor), grant.procurement.country)[2:]
+        where = f" ({where})" if where else ""
+        return f"ask {line.vendor}{where} to quote", _called(label, count)
     if len(machine.lines) > 1 and is_summed(machine):
         return "ask a builder to quote", named
-    return "buy", named
+    return "buy", f"{named}{sold_abroad(grant, machine)}"
 
 
 def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]:

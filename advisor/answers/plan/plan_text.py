@@ -10,7 +10,7 @@ from decimal import Decimal
 from advisor.answers.checklist import doubt_block
 from advisor.answers.plan.plan_calendar import calendar_lines, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
-from advisor.answers.plan.plan_sentence import plan_sentence, written_cost
+from advisor.answers.plan.plan_sentence import plan_sentence, sold_abroad, written_cost
 from advisor.answers.ranking.question_words import terms_words
 from advisor.answers.wording import PREDICTED_MARK, is_own_price
 from advisor.planning.currency import Currency
@@ -208,6 +208,7 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
             priced += f", {OWN_QUOTE}"
         upgrade = machine.upgrade_of is not None
         what = machine.label if upgrade else f"{p.count} × ({machine.label})"
+        what += sold_abroad(loaded.grant, machine) if machine.on_sale else ""
         cost = p.count * purchase_cents(machine, rules, day)
         add(
             f"{'add' if upgrade else 'buy'} {when}", what, runs[p.machine_id, p.order], cost, priced

@@ -205,7 +205,8 @@ def _told(found: Verdict, row: RankedRow) -> Iterator[str]:
     elif row.build.host_owned:
         yield f"Use {owned_words(row.build)}: {trains}."
     else:
-        build, source = row.build, price_source_words(row.build, row.gpu_quote, row.host_quote)
+        build, quotes = row.build, (row.gpu_quote, row.host_quote)
+        source = price_source_words(build, *quotes, candidates.abroad)
         bought = f"Add {added_words(build)}" if build.gpus_owned else f"Buy {gpus_words(build)}"
         yield f"{bought}: {trains}, from {price} ({source})."
     if even is None:
@@ -330,7 +331,8 @@ def _named(candidates: Candidates, i: int) -> str:
     assert gpu is not None and host is not None  # it has a price
     if build.host_owned:
         return f"{owned_words(build)}, {days_of(candidates, i)}"
-    source, price = price_source_words(build, gpu, host), usd_rounded(candidates.cents[i] / 100)
+    source = price_source_words(build, gpu, host, candidates.abroad)
+    price = usd_rounded(candidates.cents[i] / 100)
     words = f"{gpus_words(build)} for {price} ({source}), {days_of(candidates, i)}"
     why = NOT_ON_SALE[candidates.availability[i]]
     return f"{words}; {why}" if why else words

@@ -141,7 +141,9 @@ def sold_as(ranking: Ranking, place: int, row: RankedRow, room: int) -> str:
         return f"{NOT_SOLD[row.availability]}{count if room >= WITH_NAME else ''}"
     if room < WITH_NAME:
         return count.removeprefix(", ") or "1 offer"
-    (name,) = cut_words([machine_words(row.build)], room - len(count))
+    name = machine_words(row.build)
+    whole = f"{name}{ranking.candidates.abroad(row.host_quote.vendor)}"
+    (name,) = cut_words([whole if len(whole + count) <= room else name], room - len(count))
     return f"{name}{count}"
 
 

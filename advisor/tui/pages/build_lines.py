@@ -95,7 +95,7 @@ def one_line(ranking: Ranking, row: RankedRow, *, short: bool) -> str:
     price = usd_rounded(row.overall_cost_usd)
     if short:
         return f"{gpus} · {price} ({age_short(row, date.today())}) · {days} · {machine}"
-    source = price_source_words(build, row.gpu_quote, row.host_quote)
+    source = price_source_words(build, row.gpu_quote, row.host_quote, ranking.candidates.abroad)
     run = f"{run_words(row)} a run · {trust_words(row.time)}"
     return f"{gpus}, {machine} · {price} ({source}) · {days} · {run}"
 
