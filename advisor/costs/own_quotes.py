@@ -375,8 +375,10 @@ def _dollars(typed: TypedRow, price: Decimal, currency: str, item_kind: str) -> 
 
 def _rate(text: str, currency: str, price: Decimal) -> Decimal:
     """The US dollars of one unit of a currency. Raises ValueError."""
+    # No unit is worth a thousand dollars: one comma is a decimal comma.
+    alone = text.count(",") == 1 and "." not in text
     try:
-        rate = parse_decimal(text, "", "")
+        rate = parse_decimal(text.replace(",", ".") if alone else text, "", "")
     except InputError:
         rate = Decimal(0)
     if not rate:

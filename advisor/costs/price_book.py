@@ -214,32 +214,37 @@ def _middle(quotes: Iterable[Quote]) -> Quote:
 def usual_prices(
     quotes: Sequence[Quote], hosts: Iterable[Host]
 ) -> Callable[[Quote], Decimal | None]:
-    """What others ask for the item of a quote, or for machines with the same GPUs, whatever their
-    kind and age: the median; None where no others do."""
+    """What others ask, whatever their kind and age, for the item of a quote; where no seller's
+    price of it ships, for machines with the same GPUs: the median; None where no others do."""
     cards = {host.host_id: (host.gpu_id, host.max_gpus) for host in hosts if host.gpu_id}
     asked: dict[Hashable, dict[str, Decimal]] = defaultdict(dict)
 
-    def item_of(quote: Quote) -> Hashable:
-        return quote.item_kind, cards.get(quote.item_id, quote.item_id)
+    def items_of(quote: Quote) -> tuple[Hashable, Hashable]:
+        alike = cards.get(quote.item_id, quote.item_id)
+        return (quote.item_kind, quote.item_id), (quote.item_kind, alike)
 
     corrected = {quote.corrects for quote in quotes if quote.corrects}
     for quote in quotes:
         if quote.kind not in NEVER and quote.quote_id not in corrected:
-            asked[item_of(quote)][quote.quote_id] = quote.price_usd
+            itself, alike = items_of(quote)
+            asked[alike][quote.quote_id] = quote.price_usd
+            if quote.origin == "shipped":  # merged ones of one machine do not vouch for each other
+                asked[itself][quote.quote_id] = quote.price_usd
     # Sorted once an item: a store may hold a quote a day of it.
     ordered = {item: sorted((usd, each) for each, usd in q.items()) for item, q in asked.items()}
 
     def usual(quote: Quote) -> Decimal | None:
-        item = item_of(quote)
-        prices = ordered.get(item, [])
-        mine = {each for each in (quote.quote_id, quote.corrects) if each in asked[item]}
-        places = sorted(bisect_left(prices, (asked[item][each], each)) for each in mine)
-        if len(places) == len(prices):
-            return None
-        middle = (len(prices) - len(places)) // 2
-        for place in places:
-            middle += place <= middle
-        return prices[middle][0]
+        for item in items_of(quote):
+            prices = ordered.get(item, [])
+            mine = {each for each in (quote.quote_id, quote.corrects) if each in asked[item]}
+            places = sorted(bisect_left(prices, (asked[item][each], each)) for each in mine)
+            if len(places) == len(prices):
+                continue
+            middle = (len(prices) - len(places)) // 2
+            for place in places:
+                middle += place <= middle
+            return prices[middle][0]
+        return None
 
     return usual
 

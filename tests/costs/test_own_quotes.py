@@ -77,6 +77,9 @@ def test_another_currency_needs_its_rate() -> None:
     for written in ("£1,000", "1000 GBP", "gbp 1,000.00", "1 000 £"):
         pounds = made(price=written, currency="GBP", usd_per_unit="1.31")
         assert (pounds.price_usd, pounds.price_quoted) == (1310, 1000)
+    for rate in ("1,15", "1,150", "1.15"):  # a comma as a spreadsheet writes it in Germany
+        assert made(price="1000,00", currency="EUR", usd_per_unit=rate).price_usd == 1150
+    assert "is no exchange rate" in wrong(currency="EUR", usd_per_unit="1,1,5")["usd_per_unit"]
     euros = made(price="1.000,00 €", currency="EUR", usd_per_unit="1.1")
     assert (euros.price_usd, euros.price_quoted) == (1100, 1000)
     assert wrong(price="€900")["price"] == (

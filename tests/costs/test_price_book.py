@@ -198,3 +198,14 @@ def test_what_others_ask_is_the_median_without_the_quote_and_what_it_corrects(
         passed_over = corrected | {quote.quote_id, quote.corrects}
         prices = sorted(q.price_usd for q in quotes if q.quote_id not in passed_over)
         assert usual(quote) == (prices[len(prices) // 2] if prices else None)
+
+
+def test_a_machine_s_own_quotes_say_what_it_usually_costs_before_those_of_others() -> None:
+    hosts = [replace(make_host(2, name), gpu_id="a") for name in ("kiebel", "dear", "new")]
+    quotes = [
+        make_quote("server", "kiebel", "15000"),
+        *(make_quote("server", "dear", str(usd)) for usd in (40_000, 41_000, 42_000)),
+    ]
+    usual = usual_prices(quotes, hosts)
+    assert usual(make_quote("server", "kiebel", "13000", quote_id="q", origin="local")) == 15_000
+    assert usual(make_quote("server", "new", "13000", quote_id="q", origin="local")) == 41_000

@@ -7,6 +7,7 @@ from datetime import date
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.checklist import of_typed_store
+from advisor.answers.prices.price_check import CONTRADICTING
 from advisor.answers.prices.quotes import ledger_items
 from advisor.costs.amount_words import usd_as_quoted, usd_rounded
 from advisor.costs.own_machines import (
@@ -89,12 +90,18 @@ def quote_to_correct(
 
 def far_words(quote: Quote, snapshot: Snapshot, hosts: Iterable[Host] = ()) -> str | None:
     """That a price is far from what others ask for the item, or for machines with the same GPUs;
-    None where it is not. ``hosts`` are machines that the snapshot lacks."""
+    None where it is not. ``hosts`` are machines that the snapshot lacks. Of a machine that has a
+    price already, that of one of its two GPUs is far."""
     machines = (*snapshot.hosts, *hosts)
     usual = usual_prices(snapshot.quotes, machines)(quote)
-    if usual is None or not is_far_off(quote, usual):
+    if usual is None:
         return None
     share = quote.price_usd / usual
+    known = quote.item_kind == "server" and any(
+        q.item_id == quote.item_id and q.origin == "shipped" for q in snapshot.quotes
+    )
+    if not (is_far_off(quote, usual) or (known and share * CONTRADICTING < 1)):
+        return None
     times = f"{percent(float(share))} of" if share < 1 else f"{plain(float(share))} times"
     book = choose_quotes((*snapshot.quotes, quote), "latest", hosts=machines)
     counts = book[quote.item_kind, quote.item_id].quote_id == quote.quote_id

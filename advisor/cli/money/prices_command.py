@@ -156,6 +156,7 @@ def _import(options: argparse.Namespace, store: Store) -> int:
         print(
             f"{counted(len(preview.quotes), 'quote')} can be read; none was kept", file=sys.stderr
         )
+        tell_doubts(preview.quotes, snapshot, preview.hosts)
         return ANSWERED
     store.add([OWN], quote=preview.quotes, host=preview.hosts)
     held = {quote.quote_id for quote in snapshot.quotes}

@@ -207,7 +207,7 @@ def tell_doubts(quotes: Collection[Quote], snapshot: Snapshot, hosts: Iterable[H
     if unused := sorted(part for part in of_parts if part.casefold() not in known):
         more = f" and {len(unused) - MOST_NAMED} more" if len(unused) > MOST_NAMED else ""
         print(
-            "advisor: kept, but no machine's parts list has "
+            "advisor: no machine's parts list has "
             f"{', '.join(map(shown, unused[:MOST_NAMED]))}{more}: no build uses it; "
             f"{nearest(unused[0], known.values())}",
             file=sys.stderr,
