@@ -192,8 +192,8 @@ def parse_money(text: str, what: str = "budget") -> tuple[Decimal, Money | None]
         *some, last = sorted(rates)
         raise InputError(
             f"the {what} {shown(text.strip())} is in {' or '.join(codes)}, whose rate does not "
-            f"ship (those of {', '.join(some)} and {last} do): write what it is in US dollars, "
-            f"like 40000 (a grant of advisor plan takes {codes[0]}, with its rate)"
+            f"ship: write it in USD, {', '.join(some)} or {last}, like 40k USD (a grant of "
+            f"advisor plan takes {codes[0]}, with its rate)"
         )
     hint = f"write a plain amount, such as 40000 {rate.code} or 40k {rate.code}"
     amount = parse_budget(bare, what, hint, currency=rate.code)

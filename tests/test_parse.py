@@ -272,7 +272,7 @@ def test_money_in_us_dollars_is_not_converted(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("SEK 100k", "is in SEK, whose rate does not ship"),
+        ("SEK 100k", "does not ship: write it in USD, CAD, CHF, EUR or GBP, like 40k USD"),
         ("100k SEK", "is in SEK, whose rate does not ship"),
         ("100.000 €", "could mean 100 or 100,000"),
         ("€100k USD", "has two currencies: write it like 40k EUR or 40k USD"),

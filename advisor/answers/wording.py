@@ -9,10 +9,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from decimal import Decimal
 from typing import NamedTuple
 
-from advisor.costs.amount_words import age_words, days_rounded, usd_exact
+from advisor.costs.amount_words import age_words, days_rounded
 from advisor.costs.cost_of_owning import CostTerms
 from advisor.costs.price_book import quote_marks
 from advisor.costs.rental import BreakEven
@@ -376,9 +375,9 @@ def chance_words(chance: float) -> str:
     return f"{n} in {parts}"
 
 
-def keeps_words(chance: float, budget: Decimal) -> str:
+def keeps_words(chance: float, budget: str) -> str:
     """``the chance that it still costs at most $40,000 is 2 in 3``."""
-    return f"the chance that it still costs at most {usd_exact(budget)} is {chance_words(chance)}"
+    return f"the chance that it still costs at most {budget} is {chance_words(chance)}"
 
 
 def makes_words(chance: float, limit: float) -> str:

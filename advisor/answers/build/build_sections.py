@@ -17,6 +17,7 @@ from advisor.answers.build_words import (
     set_limit,
 )
 from advisor.answers.ranking.buying_sentence import NOT_ON_SALE, SURE_ENOUGH, days_of
+from advisor.answers.ranking.question_words import budget_words
 from advisor.answers.build.one_build import OneBuild
 from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
 from advisor.answers.price_facts import newer_words, place_lines
@@ -170,9 +171,10 @@ def _price(one: OneBuild) -> Lines:
     low, _, high = (usd_rounded(cents / 100) for cents in candidates.cents_today(one.index))
     if low != high:
         yield f"{low} to {high} if ordered today, in 9 of 10 cases"
-        keeps, budget = one.ranking.budget_chance(one.index), one.ranking.question.budget_usd
-        if keeps is not None and budget is not None and row is not None:
-            yield Said(keeps_words(keeps, budget), keeps < SURE_ENOUGH)
+        keeps = one.ranking.budget_chance(one.index)
+        if keeps is not None and row is not None:
+            odds = keeps_words(keeps, budget_words(one.ranking.question))
+            yield Said(odds, keeps < SURE_ENOUGH)
     if summed:
         yield Said(f"that sum was not quoted: ask {host.vendor} for a quote", True)
     if candidates.overtaken[one.index]:

@@ -18,7 +18,7 @@ from advisor.answers.build_words import (
     owned_words,
     rented_words,
 )
-from advisor.answers.ranking.question_words import asked_for
+from advisor.answers.ranking.question_words import asked_for, budget_words
 from advisor.answers.wording import (
     REASON_WORDS,
     counted_days,
@@ -261,9 +261,10 @@ def _doubts_of_money(found: Verdict, row: RankedRow) -> Iterator[str]:
         usd = usd_rounded(row.overall_cost_usd * (1 + vat))
         paid = "" if found.ranking.budget_cents is None else ", which the budget pays too"
         yield f"Prices are before {plain(float(vat) * 100)} % VAT{paid}: {usd} with it."
-    keeps, budget = found.budget_chance, found.question.budget_usd
-    if keeps is not None and keeps < SURE_ENOUGH and budget is not None:
-        yield f"Its price may have moved: {keeps_words(keeps, budget)}."
+    keeps = found.budget_chance
+    if keeps is not None and keeps < SURE_ENOUGH:
+        odds = keeps_words(keeps, budget_words(found.question))
+        yield f"Its price may have moved: {odds}."
     if row.training_days > float(terms.lifetime_years * terms.utilisation) * DAYS_PER_YEAR:
         used = "" if terms.utilisation == 1 else f" at {terms.utilisation:.0%} use"
         yield f"That is longer than it trains in its {terms.lifetime_years:g} years{used}."

@@ -27,6 +27,12 @@ def _typed_words(question: Question) -> str:
     return usd_exact(money.amount).replace("$", sign)
 
 
+def budget_words(question: Question) -> str:
+    """``$40,000``; one of another currency with what it is in dollars: ``£60,000 ($81,390)``."""
+    words, usd = _typed_words(question), question.budget_usd
+    return words if usd is None or question.budget_typed is None else f"{words} ({usd_whole(usd)})"
+
+
 def exchange_rate(ranking: Ranking, key: CandidatesKey) -> Doubt | None:
     """The rate of a budget that was not typed in US dollars."""
     money, usd = ranking.question.budget_typed, ranking.question.budget_usd
@@ -45,9 +51,7 @@ def exchange_rate(ranking: Ranking, key: CandidatesKey) -> Doubt | None:
 def asked_for(ranking: Ranking) -> str:
     """`` for $40,000 within 60 days on a 120 V 15 A circuit``; empty where no limit was set."""
     question, supply = ranking.question, ranking.candidates.supply
-    asked = "" if question.budget_usd is None else f" for {_typed_words(question)}"
-    if question.budget_usd is not None and question.budget_typed is not None:
-        asked += f" ({usd_whole(question.budget_usd)})"
+    asked = "" if question.budget_usd is None else f" for {budget_words(question)}"
     asked += "" if question.max_days is None else f" within {counted_days(question.max_days)}"
     return asked if supply is None else f"{asked} on a {supply_words(supply)} circuit"
 
