@@ -252,8 +252,9 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
     else:
         words += f"the median of {number} providers"
         if (least := cents_at_lowest(problem, plan)) < plan.cost_cents * WORTH_SAYING:
-            words += f"; all is {money.written(Decimal(least) / 100)}{taxed} at the cheapest, "
-            words += f"{low.who} at {money.exactly(low.price_per_hour)} ({low.priced_on:%B %Y})"
+            words += f"; the whole plan is {money.written(Decimal(least) / 100)}{taxed} at the "
+            words += f"cheapest rates, here {money.exactly(low.price_per_hour)} of {low.who} "
+            words += f"({low.priced_on:%B %Y})"
         if low.price_per_hour < rental.price_per_hour * FAR_BELOW:
             words += ", far below the others: see that it has any"
     if rental.row_of_one:

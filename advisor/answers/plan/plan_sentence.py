@@ -98,7 +98,8 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
     asked, rest = asked_and_beside(loaded, plan)
     shares = []
     if asked * 100 != plan.cost_cents:
-        shares.append(f"{money(asked) if asked else 'nothing'} of it asked of the funder")
+        of = f"for {money(asked)} of the {written_cost(loaded, plan.cost_cents)}"
+        shares.append(f"the funder is asked {of if asked else 'for nothing'}")
     if loaded.grant.shared_by is not None:
         theirs = money(loaded.grant.shared)
         of_it = "" if shares else " of it"
@@ -205,7 +206,7 @@ def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]
     gpus += ", one run after the other," if at_once == 1 < runs else ""
     marks = [] if rental.kind == "on-demand" else [rental.kind]
     if len(rental.offers) > 1:
-        marks.append(f"median of {len(rental.offers)} providers")
+        marks.append(f"the median rate of {len(rental.offers)} providers")
     if rental.row_of_one:
         marks.append(f"{rental.gpu_count} times the price of one")
     marked = f" ({', '.join(marks)})" if marks else ""

@@ -222,7 +222,7 @@ def _unsold(found: Verdict) -> Doubt | None:
     best = ranking.machine(i)
     words = (
         f"{gpus_words(best.build)} {in_machine(best.build)} would come first: "
-        f"{days_of(found.candidates, i)}, {usd_rounded(best.overall_cost_usd)}; "
+        f"{days_of(found.candidates, i)} for {usd_rounded(best.overall_cost_usd)}, but "
         f"{NOT_ON_SALE[best.availability]}: ask for a quote"
     )
     return Doubt("unsold", words, _listed(best))

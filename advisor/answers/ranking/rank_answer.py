@@ -156,5 +156,6 @@ def _foot(ranking: Ranking) -> str:
         words += f" Bought in {ranking.candidates.buy_in}: freight and import are not counted."
     if ranking.question.max_days is None:
         words += f" A run: its share of {terms_words(ranking.question.terms)}."
-    fit = f"{counted(len(ranking), 'offer')} fit{'s' if len(ranking) == 1 else ''}"
-    return f"{words} {fit}; all of them, and why others do not: --details"
+    offers = counted(len(ranking), "offer")
+    fit = "fits" if len(ranking) == 1 else "fit"
+    return f"{words} {offers} {fit} the question: --details lists them, and why others do not"
