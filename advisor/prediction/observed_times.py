@@ -44,9 +44,11 @@ class Observation:
     rounding: float
     """Relative standard deviation that printing added."""
     searched: tuple[Option, int] | None = None
-    """Of the paper's search: the settings that it found, with their micro-batch."""
+    """Of a search: the settings that it found, with their micro-batch."""
     host_gib: float = HOST_GIB_A_GPU
     """Host memory for each GPU."""
+    peak_gib: float | None = None
+    """GPU memory that it held at most, without CUDA's context."""
 
     @property
     def stack(self) -> str:
@@ -139,12 +141,16 @@ def own_times(
             slower, fastest[key] = fastest[key], observation
         trials.append(replace(slower, method="trial"))
     best = [
-        replace(o, option=None, micro_batch_size=None)
+        replace(o, option=None, micro_batch_size=None, searched=_found(o))
         if o.observation_id in searched and not _is_lean(o)
         else o
         for o in fastest.values()
     ]
     return [*trials, *best]
+
+
+def _found(o: Observation) -> tuple[Option, int] | None:
+    return (o.option, o.micro_batch_size) if o.option and o.micro_batch_size else None
 
 
 def _own_time(
@@ -186,6 +192,7 @@ def _own_time(
         host_gib=float(held) / record.gpu_count
         if isinstance(held, int | float)
         else HOST_GIB_A_GPU,
+        peak_gib=record.peak_memory_gib,
     )
 
 

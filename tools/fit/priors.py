@@ -71,21 +71,18 @@ with what hands tokens to them (profiled as well). In half precision PyTorch's S
 attention on GPUs with tensor memory accelerators since 2.5: measured 1.5 to 1.8 times as fast as
 the FlashAttention 2 that others' rows have (docs/measurements.md)."""
 START = MemoryCosts(
-    mixed_layer=2.5,
     half_layer=2.0,
-    naive_layer=4.0,
+    naive_layer=3.0,
     fp32_layer=4.0,
-    naive_fp32_layer=8.0,
-    mixed_logit=14.0,
+    logit=12.0,
     half_logit=10.0,
     score=6.0,
-    naive_score=6.0,
     buckets=4.0,
     fixed_gib=1.2,
     usable=0.97,
 )
 """Where the fit begins: two bytes an element in half precision and something for what is FP32;
-logits as 2 + 4 + 4 + 4 bytes (half, FP32, its gradient, a shifted copy); scores as 2 + 4."""
+logits as 2 + 4 + 4 + 2 bytes (half, FP32, its gradient, and that in half); scores as 2 + 4."""
 
 
 STARTS = tuple(math.log(FACTORS[name][0]) for name in NAMES)

@@ -35,20 +35,17 @@ ADAM_STATES = 2
 class MemoryCosts:
     """Bytes that an element costs until the backward pass has used it, and what is always gone."""
 
-    mixed_layer: float
-    """An element that the layers keep, under automatic mixed precision: some are FP32."""
     half_layer: float
-    """The same where the whole model is in half precision (DeepSpeed)."""
+    """An element that the layers keep, in half precision: two bytes, and some that are FP32."""
     naive_layer: float
-    """The same without compilation or fused kernels."""
+    """The same of a text model that is not compiled, whose norms and activations keep copies."""
     fp32_layer: float
-    naive_fp32_layer: float
-    mixed_logit: float
+    logit: float
     """A logit: in half precision, in FP32 for the loss, its gradient, and copies of it."""
     half_logit: float
+    """The same where the whole model is in half precision (DeepSpeed)."""
     score: float
-    """An attention score that is not fused away, compiled."""
-    naive_score: float
+    """An attention score that is not fused away."""
     buckets: float
     """Bytes a parameter that data parallelism keeps to exchange gradients in."""
     fixed_gib: float
@@ -281,18 +278,22 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     import numpy as np
 
     half = columns.half
-    if option.free_lunch:
-        kept = costs.half_layer if option.stage else costs.mixed_layer
-        layer = np.where(half, kept, costs.fp32_layer)
-        score = np.where(columns.fused, 0.0, _score(columns, costs.score))
-        logit = costs.half_logit if option.stage else costs.mixed_logit
-        scan = 0.0
-    else:
-        layer = np.where(half, costs.naive_layer, costs.naive_fp32_layer)
-        naive = _score(columns, costs.naive_score)
-        score = np.where(columns.fused & columns.always_fused, 0.0, naive)
-        logit = costs.mixed_logit
-        scan = 12.0  # without its kernel a scan writes three FP32 arrays of all states
+    naive = not option.free_lunch
+    compiled = kernels_written(option, columns) | option.lean
+    # Casts are copies: of weights in FP32, so not where DeepSpeed casts the model as a whole or the
+    # weights are frozen; images and scans hardly keep any.
+    adapted = columns.adapter_elements > 0.0
+    copies = columns.text & ~compiled & ~adapted & (columns.scan_elements == 0.0)
+    copies &= option.stage == 0
+    layer = np.where(copies, costs.naive_layer, costs.half_layer)
+    layer = np.where(half, layer, costs.fp32_layer)
+    score = np.where(
+        columns.fused & (columns.always_fused | (not naive)),
+        0.0,
+        np.where(columns.wide_scores, max(costs.score, WIDE_SCORE), costs.score),
+    )
+    logit = costs.half_logit if option.stage else costs.logit
+    scan = 12.0 if naive else 0.0  # without its kernel a scan writes three FP32 arrays of states
     copied = np.where(kernels_written(option, columns), columns.copied_elements, 0.0)
     layers = (columns.layer_elements - copied) * layer + columns.score_elements * score
     layers = layers + np.where(columns.convnet, 0.0, columns.scan_elements * scan)
@@ -300,25 +301,17 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
         # Experts keep FP32 there, where a layer is counted in half precision (step_time.py).
         layers = layers + np.where(half, 2.0 * columns.expert_elements, 0.0)
     inputs = columns.layers * columns.tokens * columns.width * columns.weight_bytes
-    adapted = columns.adapter_elements > 0.0
     if adapted.any():
-        compiled = columns.compiles | option.lean
         casts = np.where(compiled, 0.0, columns.adapter_elements * ADAPTER_ELEMENT)
         layers = layers + casts - np.where(adapted & compiled, NORMED_AGAIN * inputs, 0.0)
     if option.checkpointing:
         again = np.where(adapted, AGAIN_ADAPTED, AGAIN)
         # A convolutional network is checkpointed stage by stage: its largest stage stays.
         layers = np.where(columns.convnet, 0.35 * layers, inputs + again * layers / columns.layers)
-    logits = columns.logit_elements * np.where(half, logit, costs.mixed_logit)
+    logits = columns.logit_elements * np.where(half, logit, costs.logit)
     if option.lean:
         logits = np.where(columns.fuses_loss, 0.0, logits)
     return layers + logits
-
-
-def _score(columns: Columns, fitted: float) -> Floats:
-    import numpy as np
-
-    return np.where(columns.wide_scores, max(fitted, WIDE_SCORE), fitted)
 
 
 def host_gib_needed(option: Option, parameters: Any, count: Any, *, half: bool) -> Any:
