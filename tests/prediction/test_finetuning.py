@@ -30,7 +30,7 @@ def test_what_others_and_we_timed_is_told_well(fitted: Fitted) -> None:
     inside = [t.low <= float(t.row["step_s"]) <= t.high for t in rows]
     assert statistics.fmean(inside) > 0.85
     memory = [t.gib / float(t.row["peak_gib"]) for t in rows if t.has_memory]
-    assert all(0.7 < share < 1.25 for share in memory)
+    assert all(0.65 < share < 1.25 for share in memory)
     ours = [t for t in rows if t.row["software"] == "ours"]
     assert len(ours) >= 15
     assert statistics.median(abs(t.error) for t in ours) < 0.05

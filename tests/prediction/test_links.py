@@ -70,7 +70,8 @@ def test_a_slow_machine_of_ones_own_slows_what_exchanges_much(fitted: Fitted) ->
     assert "links:own|RTX 3090" in moved.effects
     before, after = (several(f, "pythia-160m", "RTX 3090", (1, 2, 8)) for f in (fitted, moved))
     slower = after.days / before.days
-    assert slower[2] > slower[1] >= slower[0] > 1.0  # some of it was the card, more the links
+    # Some of it was the card, more the links.
+    assert slower[2] > slower[1] >= slower[0] * (1 - 1e-12) > 1.0
 
 
 def test_links_never_make_gpus_faster_than_linear(fitted: Fitted) -> None:
