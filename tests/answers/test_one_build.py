@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.build.build_sections import measure_commands, section_lines
-from advisor.answers.build.one_build import OneBuild, one_build
+from advisor.answers.builds.build_sections import measure_commands, section_lines
+from advisor.answers.builds.one_build import OneBuild, one_build
 from advisor.cli.main import main
 from advisor.costs.own_quotes import OWN
 from advisor.ranking.question import CandidatesKey, Question

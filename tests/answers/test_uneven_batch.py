@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from advisor.answers.build.build_sections import measure_commands, section_lines
-from advisor.answers.build.one_build import OneBuild, one_build
+from advisor.answers.builds.build_sections import measure_commands, section_lines
+from advisor.answers.builds.one_build import OneBuild, one_build
 from advisor.answers.measure_commands import measure_build
 from advisor.cli.main import main
 from advisor.ranking.question import CandidatesKey, Question

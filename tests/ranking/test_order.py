@@ -16,8 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.answers.build.one_build import one_build, place_words
 from advisor.answers.build_words import gpus_words
+from advisor.answers.builds.one_build import one_build, place_words
 from advisor.answers.ranking.buying_sentence import Verdict
 from advisor.answers.ranking.rank_answer import table_lines
 from advisor.answers.ranking.rank_json_csv import ranking_csv, ranking_object

@@ -14,8 +14,8 @@ from advisor.costs.amount_words import usd_rounded
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
-    from advisor.answers.build.build_sections import Section
-    from advisor.answers.build.one_build import OneBuild
+    from advisor.answers.builds.build_sections import Section
+    from advisor.answers.builds.one_build import OneBuild
     from advisor.ranking.row_order import ExcludedRow, RankedRow, Ranking
     from advisor.tui.program.session import RankingSession
 
@@ -44,7 +44,7 @@ def overview_lines(
 def _overview(
     one: OneBuild, width: int, keys: Mapping[Section, str] | None, *, most: int, apart: bool
 ) -> list[Line]:
-    from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
+    from advisor.answers.builds.build_sections import SECTION_WORDS, section_lines
 
     lines: list[Line] = []
     room = max(20, width - LABEL_WIDTH - (2 + KEY_COLUMN if keys else 0))
@@ -65,8 +65,8 @@ def _overview(
 def whole_page(one: OneBuild, width: int) -> list[Line]:
     """Every section in full, below each other."""
     # Late: not for the first picture.
-    from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
-    from advisor.answers.build.one_build import place_words
+    from advisor.answers.builds.build_sections import SECTION_WORDS, section_lines
+    from advisor.answers.builds.one_build import place_words
 
     lines: list[Line] = [(one.name, STRONG), (place_words(one), FAINT)]
     for section, words in SECTION_WORDS.items():

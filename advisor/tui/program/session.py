@@ -23,7 +23,7 @@ from advisor.tui.program.state import Inputs, State
 if TYPE_CHECKING:
     from datetime import date
 
-    from advisor.answers.build.one_build import OneBuild
+    from advisor.answers.builds.one_build import OneBuild
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.tui.program.store_reader import Reading
@@ -212,7 +212,7 @@ class RankingSession(Inputs):
 
     def about(self, i: int, today: date) -> OneBuild:
         """One of the candidates with all about it."""
-        from advisor.answers.build.one_build import one_build  # late: not for the first screen
+        from advisor.answers.builds.one_build import one_build  # late: not for the first screen
 
         assert self.answer is not None and self.asked is not None and self.snapshot is not None
         return one_build(

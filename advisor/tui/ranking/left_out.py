@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from advisor.answers.build.one_build import OneBuild
 from advisor.answers.build_words import gpus_words, machine_words
+from advisor.answers.builds.one_build import OneBuild
 from advisor.answers.ranking.rank_answer import unit_of
 from advisor.answers.wording import REASON_WORDS, estimate_mark
 from advisor.costs.amount_words import days_short, usd_whole

@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Static
 
-from advisor.answers.build.build_sections import (
+from advisor.answers.builds.build_sections import (
     SECTION_WORDS,
     Section,
     measure_commands,
     section_lines,
 )
-from advisor.answers.build.one_build import OneBuild, place_words
+from advisor.answers.builds.one_build import OneBuild, place_words
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from textual.app import ComposeResult
 from textual.widgets import Static
 
-from advisor.answers.build.build_sections import SECTION_WORDS, section_lines
-from advisor.answers.build.one_build import OneBuild, place_words
+from advisor.answers.builds.build_sections import SECTION_WORDS, section_lines
+from advisor.answers.builds.one_build import OneBuild, place_words
 from advisor.answers.wording import short_time
 from advisor.costs.amount_words import days_rounded, usd_rounded
 from advisor.ranking.row_order import RankedRow

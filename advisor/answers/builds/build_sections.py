@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Literal, NamedTuple
 
-from advisor.answers.checklist import of_typed_store, quoted
 from advisor.answers.build_words import (
+    gpus_words,
     hourly_words,
     machine_words,
-    gpus_words,
     over_words,
     rented_words,
     set_limit,
 )
+from advisor.answers.builds.one_build import OneBuild
+from advisor.answers.checklist import of_typed_store, quoted
+from advisor.answers.measure_commands import bench_command, gpus_of, keep_command, uneven_notes
+from advisor.answers.price_facts import newer_words, place_lines
+from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
 from advisor.answers.ranking.buying_sentence import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.ranking.question_words import budget_words
-from advisor.answers.build.one_build import OneBuild
-from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
-from advisor.answers.price_facts import newer_words, place_lines
-from advisor.answers.measure_commands import bench_command, gpus_of, keep_command, uneven_notes
 from advisor.answers.wording import (
     KIND_WORDS,
     OUTLET,

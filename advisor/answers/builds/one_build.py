@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from advisor.answers.build_words import machine_words, gpus_words
+from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.prices.owning_and_renting import BuildCosts, costs_of
 from advisor.answers.wording import counted_days
-from advisor.typed_input import PriceRule
 from advisor.ranking.row_order import ExcludedRow, RankedRow, Ranking
+from advisor.typed_input import PriceRule
 from price_catalog.builds import Build
 from price_catalog.model import Quote, Rental
 from price_catalog.power import Supply
