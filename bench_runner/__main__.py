@@ -67,7 +67,7 @@ from bench_runner.records import journal
 from bench_runner.records.locks import DeviceInUseError, only_benchmark
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.runner import Search
-from bench_runner.settings import paper_space, search
+from bench_runner.settings import batch_and_sharding, search
 from bench_runner.streams import fill_closed_streams
 from bench_runner.untrusted_text import printable
 
@@ -91,7 +91,7 @@ def _measure(arguments: argparse.Namespace) -> int:
         {
             "event": "search-started",
             "labels": [
-                paper_space.label(settings)
+                batch_and_sharding.label(settings)
                 for settings in search.named_ahead(candidates, setup.strategy)
             ],
             "expected_trials": round(trials, 1),

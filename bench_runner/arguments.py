@@ -17,7 +17,7 @@ from bench_runner.launch.trial_record import LOCAL_SOURCE, Setup
 from bench_runner.recipe_table import nearest
 from bench_runner.recipes import PEAK_KINDS, Recipe, load_recipe, load_recipes
 from bench_runner.records.measurement import Settings
-from bench_runner.settings import obstacles, paper_space, search, settings_tried
+from bench_runner.settings import batch_and_sharding, exact_settings, obstacles, search
 from bench_runner.typed_numbers import read_measure, read_positive, read_whole
 from bench_runner.untrusted_text import printable
 
@@ -126,7 +126,7 @@ def _measuring_flags(command: argparse.ArgumentParser) -> None:
 def asked_setup(arguments: argparse.Namespace) -> Setup:
     """What is measured, on what is here. Raises ValueError where that does not go together."""
     recipe = find_recipe(arguments.recipe)
-    paper_space.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
+    batch_and_sharding.micro_batch_sizes(recipe.training.batch_size, arguments.gpus)
     machine = hardware.machine(arguments.work)
     found = len(machine.gpus)
     if arguments.device == "cuda" and not found:
@@ -185,8 +185,8 @@ def asked_settings(arguments: argparse.Namespace, setup: Setup) -> Sequence[Sett
         reason = obstacles.why_not(recipe, settings, every) or why_not_here(settings)
         if reason is not None:
             raise ValueError(f"--settings is {arguments.settings!r}: {reason}")
-        return [settings_tried.as_searched(recipe, settings)]
-    found = settings_tried.settings_of_methods(
+        return [exact_settings.as_searched(recipe, settings)]
+    found = exact_settings.settings_of_methods(
         arguments.methods, recipe, arguments.gpus, flash=flash
     )
     reasons = {settings: why_not_here(settings) for settings in found}

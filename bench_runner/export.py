@@ -15,7 +15,7 @@ from typing import Any
 from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.recipes import IMAGE_FAMILIES, MASKED_SHARE, Recipe
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import configure, paper_space
+from bench_runner.settings import batch_and_sharding, configure
 
 _COPIED = Path(__file__).parent / "worker" / "exported"
 _SHARDED_BY = (("deepspeed", "deepspeed.json"), ("fsdp_config", "fsdp.json"))
@@ -119,7 +119,7 @@ def _train_script(
     used = {"deepspeed": configure.zero_stage(settings) is not None, "fsdp_config": sharded}
     values = {
         "name": recipe.name,
-        "where": f"{paper_space.label(settings)} on {winner.gpu_count} x {winner.gpu}",
+        "where": f"{batch_and_sharding.label(settings)} on {winner.gpu_count} x {winner.gpu}",
     }
     values = {name: value.replace("\\", "/").replace('"', "'") for name, value in values.items()}
     template = (_COPIED / "train.py.jinja").read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ from bench_runner.launch.trial_record import (
 )
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings, Status
-from bench_runner.settings import least_step, paper_space, search
+from bench_runner.settings import batch_and_sharding, least_step, search
 
 Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
@@ -62,7 +62,7 @@ class Search:
             self._emit(
                 {
                     "event": "trial-started",
-                    "label": paper_space.label(action.settings),
+                    "label": batch_and_sharding.label(action.settings),
                     "reason": action.reason,
                 }
             )
@@ -93,7 +93,7 @@ class Search:
                 "best": None if best is None else journal.to_json(best),
                 "label": None
                 if best is None or not best.settings
-                else paper_space.label(best.settings),
+                else batch_and_sharding.label(best.settings),
             }
         )
         return best
@@ -152,10 +152,12 @@ class Search:
     def _tell(self, kind: str, record: Measurement) -> None:
         assert record.settings is not None
         row = journal.to_json(record)
-        self._emit({"event": kind, "label": paper_space.label(record.settings), "record": row})
+        self._emit(
+            {"event": kind, "label": batch_and_sharding.label(record.settings), "record": row}
+        )
         best = least_step.best_of(self._done)
         if best is not None and best.settings is not None:
-            label = paper_space.label(best.settings)
+            label = batch_and_sharding.label(best.settings)
             self._emit({"event": "best", "label": label, "training_days": best.training_days})
 
     def _leave_out(self, action: search.LeaveOut, journalled: list[Measurement]) -> None:
@@ -200,7 +202,7 @@ class Search:
             self._emit(
                 {
                     "event": "trial-progress",
-                    "label": paper_space.label(settings),
+                    "label": batch_and_sharding.label(settings),
                     "phase": "again",
                     "micro_batch_size": smaller,
                     "reason": outcome.reason,
@@ -219,7 +221,7 @@ class Search:
         return record
 
     def _group(self, spec: TrialSpec) -> Outcome:
-        label = paper_space.label(spec.settings)
+        label = batch_and_sharding.label(spec.settings)
 
         def progress(event: dict[str, Any]) -> None:
             kind = event["event"]

@@ -23,14 +23,16 @@ from bench_runner.launch import hardware
 from bench_runner.recipes import load_recipe, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import paper_space, search, settings_tried
+from bench_runner.settings import batch_and_sharding, exact_settings, search
 
 DAYS = {"free lunch": 3.0, "checkpointing": 4.0}
 
 
 def kind(settings: Settings) -> str:
     """The label of what is sharded, offloaded and kept, whatever the kernels."""
-    return paper_space.label(replace(settings, compilation=None, loss="plain", inputs="full"))
+    return batch_and_sharding.label(
+        replace(settings, compilation=None, loss="plain", inputs="full")
+    )
 
 
 def emit(kind: str, **values: Any) -> None:
@@ -83,7 +85,7 @@ class Fake:
         self.stopped = False
         self.best: Measurement | None = None
         self.settings = search.named_ahead(
-            settings_tried.settings_of_methods(
+            exact_settings.settings_of_methods(
                 self.flags["--methods"],
                 find_recipe(self.flags["--recipe"]),
                 self.count,
@@ -100,7 +102,7 @@ class Fake:
             recipe_hash=self.recipe_hash,
             gpu="cpu" if self.flags["--device"] == "cpu" else gpus()[0],
             gpu_count=self.count,
-            method=paper_space.method_name(settings),
+            method=batch_and_sharding.method_name(settings),
             settings=settings,
             status=status,
             reason=None,
@@ -117,11 +119,11 @@ class Fake:
         return journal.with_id(replace(base, **changes))
 
     def start(self) -> None:
-        labels = [paper_space.label(settings) for settings in self.settings]
+        labels = [batch_and_sharding.label(settings) for settings in self.settings]
         emit("search-started", labels=labels, estimated_minutes=3.0, concerns=[])
 
     def begin(self, settings: Settings) -> None:
-        label = paper_space.label(settings)
+        label = batch_and_sharding.label(settings)
         emit("trial-started", label=label, settings={}, reason="next in the list")
         for size in (1, 2):
             emit(
@@ -140,21 +142,21 @@ class Fake:
     def end(self, record: Measurement, kind: str = "trial-finished") -> None:
         journal.append(self.records, record)
         assert record.settings is not None
-        label = paper_space.label(record.settings)
+        label = batch_and_sharding.label(record.settings)
         emit(kind, label=label, record=journal.to_json(record))
         if record.status == "ok" and (
             self.best is None or (record.training_days or 0) < (self.best.training_days or 0)
         ):
             self.best = record
         if self.best is not None and self.best.settings is not None:
-            emit("best", label=paper_space.label(self.best.settings), elapsed_s=1.0)
+            emit("best", label=batch_and_sharding.label(self.best.settings), elapsed_s=1.0)
 
     def finish(self, *, cancelled: bool = False) -> int:
         best, label = None, None
         if self.best is not None and self.best.settings is not None:
             answer = journal.with_id(replace(self.best, method="optimal"))
             journal.append(self.records, answer)
-            best, label = journal.to_json(answer), paper_space.label(answer.settings)  # type: ignore[arg-type]
+            best, label = journal.to_json(answer), batch_and_sharding.label(answer.settings)  # type: ignore[arg-type]
         emit(
             "search-finished",
             complete=not cancelled,
@@ -217,7 +219,7 @@ class Fake:
         for settings in self.settings:
             if settings in known:
                 row = journal.to_json(known[settings])
-                emit("reused", label=paper_space.label(settings), record=row)
+                emit("reused", label=batch_and_sharding.label(settings), record=row)
         if left:
             self.begin(left[0])
             self.end(self.record(left[0], "ok"))
@@ -229,7 +231,7 @@ class Fake:
 
     def flood(self) -> int:
         """Five thousand events at once, then as hang."""
-        label = paper_space.label(self.settings[0])
+        label = batch_and_sharding.label(self.settings[0])
         for n in range(5000):
             emit("trial-progress", label=label, phase="probe", micro_batch_size=n, fits=True)
         return self.hang()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import quoted
 from advisor.ranking.times import is_uneven, uneven_words
-from bench_runner.settings.paper_space import even_batch
+from bench_runner.settings.batch_and_sharding import even_batch
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model

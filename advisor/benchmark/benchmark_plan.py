@@ -12,7 +12,7 @@ from advisor.typed_input import InputError
 from bench_runner.launch import hardware
 from bench_runner.recipes import PEAK_KINDS, recipe_hash
 from bench_runner.records.timing import SECONDS_PER_DAY
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 from bench_runner.typed_numbers import plain
 from price_catalog.model import Gpu, Host
 
@@ -212,16 +212,16 @@ def _completed(
     longer: float = 1.0,
 ) -> Plan:
     """The plan of a request whose recipe and GPUs are known. Raises InputError."""
-    from bench_runner.settings import search, settings_tried
+    from bench_runner.settings import exact_settings, search
 
     recipe, count = trained.recipe, request.gpu_count
     with in_one_line():
-        paper_space.micro_batch_sizes(recipe.training.batch_size, count)
-        chosen = settings_tried.settings_of_methods(request.methods, recipe, count, flash=False)
+        batch_and_sharding.micro_batch_sizes(recipe.training.batch_size, count)
+        chosen = exact_settings.settings_of_methods(request.methods, recipe, count, flash=False)
     strategy: search.Strategy = "fast" if request.search == "fast" else "exhaustive"
     trials = search.expected_trials(chosen, strategy)
     pass_s = None if gpu is None else _pass_s(store, recipe, gpu, count)
-    minutes = longer * paper_space.estimated_minutes(trials, pass_s)
+    minutes = longer * batch_and_sharding.estimated_minutes(trials, pass_s)
     known = {name: getattr(gpu, f"{name}_tflops", None) for name in PEAK_KINDS}
     peaks = {name: value for name, value in known.items() if value is not None}
     return Plan(
@@ -233,8 +233,8 @@ def _completed(
         gpu=gpu,
         own_recipe=trained.own,
         as_kept=trained.as_kept,
-        labels=tuple(map(paper_space.label, search.named_ahead(chosen, strategy))),
-        papers_labels=settings_tried.papers_labels(recipe, count),
+        labels=tuple(map(batch_and_sharding.label, search.named_ahead(chosen, strategy))),
+        papers_labels=exact_settings.papers_labels(recipe, count),
         settings_count=len(chosen),
         estimated_minutes=minutes if request.minutes is None else min(minutes, request.minutes),
         store_path=store.path,

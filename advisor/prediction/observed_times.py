@@ -12,8 +12,8 @@ from advisor.prediction.physics.memory import HOST_GIB_A_GPU, Option, Software
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.records.timing import SECONDS_PER_DAY
-from bench_runner.settings.paper_space import STAGES
-from bench_runner.settings.settings_tried import ROUND_LENGTH
+from bench_runner.settings.batch_and_sharding import STAGES
+from bench_runner.settings.exact_settings import ROUND_LENGTH
 from price_catalog.load import load_catalog
 
 REFERENCE = "reference"

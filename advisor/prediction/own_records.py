@@ -35,9 +35,9 @@ from advisor.prediction.observed_times import (
 from advisor.prediction.own_training import OwnTraining, training_rows
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import Columns, WorkloadTable
+from advisor.prediction.physics.fastest_step import fastest_step
 from advisor.prediction.physics.memory import micro_batch, options_for
-from advisor.prediction.physics.step_terms import least_seconds, work_terms
-from advisor.prediction.physics.step_time import fastest_step
+from advisor.prediction.physics.work_and_traffic import least_seconds, work_terms
 from advisor.prediction.shipped_predictions import (
     own_cells,
     predicted_rows,

@@ -19,6 +19,7 @@ from advisor.prediction.intervals import corrections
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.columns import PORT_EACH, Columns, WorkloadTable
+from advisor.prediction.physics.fastest_step import AS_FAST, FastestStep, fastest_step
 from advisor.prediction.physics.memory import (
     ANY,
     Option,
@@ -28,14 +29,13 @@ from advisor.prediction.physics.memory import (
     options_for,
     sample_bytes,
 )
-from advisor.prediction.physics.step_time import AS_FAST, FastestStep, fastest_step
 from advisor.ranking.fabric import Link, doubt
 from advisor.ranking.times import SAME_CLOCK
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
 from bench_runner.records.timing import SECONDS_PER_DAY
-from bench_runner.settings.paper_space import accumulation_steps, even_batch
-from bench_runner.settings.settings_tried import Kernels, with_kernels
+from bench_runner.settings.batch_and_sharding import accumulation_steps, even_batch
+from bench_runner.settings.exact_settings import Kernels, with_kernels
 from bench_runner.typed_numbers import NORMAL_90
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import TEXT_FAMILIES
 from bench_runner.records.measurement import Settings
 from bench_runner.records.timing import SECONDS_PER_DAY
-from bench_runner.settings.paper_space import even_batch, fast_search_minutes
+from bench_runner.settings.batch_and_sharding import even_batch, fast_search_minutes
 from bench_runner.typed_numbers import count_words, percent, plain
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def predict(
         written_out,
     )
     from advisor.prediction.shipped_predictions import shipped_fit
-    from bench_runner.settings.settings_tried import most_promising
+    from bench_runner.settings.exact_settings import most_promising
 
     target = Target(workload=target) if isinstance(target, Workload) else target
     workload, naive = target.workload, method == "naive"

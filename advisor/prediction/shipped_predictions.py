@@ -37,7 +37,7 @@ from advisor.ranking.fabric import Link
 from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import Recipe, load_recipes
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings.settings_tried import most_promising
+from bench_runner.settings.exact_settings import most_promising
 from price_catalog.builds import GPU_COUNTS
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Gpu, Source

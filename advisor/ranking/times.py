@@ -319,7 +319,9 @@ def uneven_words(model: Model, gpu_count: int) -> str | None:
     they do."""
     if not is_uneven(model, gpu_count):
         return None
-    from bench_runner.settings.paper_space import even_batch  # late: most share it evenly
+    from bench_runner.settings.batch_and_sharding import (
+        even_batch,  # late: most share it evenly
+    )
 
     near = even_batch(model.batch_size, gpu_count)
     return (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from advisor.ranking.interval_comparison import Doubt, reaches
 from advisor.ranking.row_order import Ranking
-from bench_runner.settings.paper_space import fast_search_minutes
+from bench_runner.settings.batch_and_sharding import fast_search_minutes
 
 
 class Wanted(NamedTuple):

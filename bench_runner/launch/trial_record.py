@@ -18,7 +18,7 @@ from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.journal import said_settings, with_id
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import paper_space, search
+from bench_runner.settings import batch_and_sharding, search
 from bench_runner.typed_numbers import percent, plain
 from bench_runner.untrusted_text import printable
 
@@ -162,7 +162,7 @@ def _record(
             recipe_hash=recipe_hash(setup.recipe),
             gpu=setup.gpu,
             gpu_count=setup.gpu_count,
-            method=paper_space.method_name(settings),
+            method=batch_and_sharding.method_name(settings),
             timing="synchronised",
             source_id=setup.source_id,
             node_count=setup.node_count,
@@ -226,7 +226,9 @@ def _facts_of_trial(setup: Setup, outcome: Outcome) -> dict[str, Any]:
     if probes := outcome.probes():
         facts["probes"] = [said(probe) for probe in probes]
     if (climbed := outcome.last("climbed")) is not None:
-        sizes = paper_space.micro_batch_sizes(setup.recipe.training.batch_size, setup.gpu_count)
+        sizes = batch_and_sharding.micro_batch_sizes(
+            setup.recipe.training.batch_size, setup.gpu_count
+        )
         facts["climb"] = {
             "samples_per_s": climbed["samples_per_s"],
             "stopped_by": climbed["stopped_by"],

@@ -27,7 +27,7 @@ from bench_runner.records.journal import events_since
 from bench_runner.typed_numbers import NORMAL_90
 from bench_runner.untrusted_text import printable
 
-INJECTED = Path(__file__).parents[1] / "worker" / "injected"
+INJECTED = Path(__file__).parent / "injected"
 """What each Python of the training loads first; never imported here."""
 WINDOW_S = 5.0
 """Seconds of steps that are compared with as many before, until both are alike."""

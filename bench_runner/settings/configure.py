@@ -11,7 +11,7 @@ from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.transformer import Transformer
 from bench_runner.recipes import IMAGE_FAMILIES, Recipe
 from bench_runner.records.measurement import Compilation, Settings
-from bench_runner.settings.paper_space import STAGES
+from bench_runner.settings.batch_and_sharding import STAGES
 
 _TF32_SINCE = (8, 0)
 _LEARNING_RATE = 5e-5

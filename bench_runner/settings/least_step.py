@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from bench_runner.records.measurement import Measurement, Settings, Sharding
-from bench_runner.settings.paper_space import STAGES, label
+from bench_runner.settings.batch_and_sharding import STAGES, label
 
 WORTH_TRYING = 0.02
 """A candidate must be able to save this share of the best step; so much may the answer miss."""

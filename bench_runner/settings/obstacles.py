@@ -8,8 +8,8 @@ from typing import Any
 
 from bench_runner.recipes import Recipe, Training
 from bench_runner.records.measurement import ATTENTIONS, SHARDINGS, Settings
-from bench_runner.settings import paper_space
-from bench_runner.settings.settings_tried import as_searched, as_trained, settings_of_methods
+from bench_runner.settings import batch_and_sharding
+from bench_runner.settings.exact_settings import as_searched, as_trained, settings_of_methods
 
 PACKAGES = ("flash_attn", "flash_attn_interface", "torchao", "deepspeed", "peft")
 """What some settings need: FlashAttention 2, or 3, which is for Hopper alone, and so on."""
@@ -47,9 +47,9 @@ def parse_settings(text: str) -> Settings:
             f"--settings is {text!r}: give words of {', '.join(_WORDS)}, joined by commas, and at "
             "most one of a kind"
         )
-    settings = replace(paper_space.settings_for(free_lunch=True), **chosen)
+    settings = replace(batch_and_sharding.settings_for(free_lunch=True), **chosen)
     if settings.offloading and settings.sharding is None:
-        raise ValueError(f"--settings is {text!r}: {paper_space.OFFLOADING_NEEDS_SHARDING}")
+        raise ValueError(f"--settings is {text!r}: {batch_and_sharding.OFFLOADING_NEEDS_SHARDING}")
     if settings.compilation in ("whole", "regional") and not settings.free_lunch:
         raise ValueError(f"--settings is {text!r}: naive settings compile nothing, leave one out")
     return settings
@@ -57,7 +57,7 @@ def parse_settings(text: str) -> Settings:
 
 def settings_words(settings: Settings) -> str:
     """What `parse_settings` takes for these settings, whatever their micro-batch is."""
-    usual = paper_space.settings_for(free_lunch=True)
+    usual = batch_and_sharding.settings_for(free_lunch=True)
     words = [
         word
         for word, sets in _WORDS.items()
@@ -99,7 +99,7 @@ def why_not(recipe: Recipe, settings: Settings, every: Collection[Settings]) -> 
 
 def _searched(recipe: Recipe, settings: Settings) -> Settings:
     """The settings as a search writes them, naive ones as those of no free lunch but theirs."""
-    if not settings.free_lunch and settings != paper_space.settings_for(free_lunch=False):
+    if not settings.free_lunch and settings != batch_and_sharding.settings_for(free_lunch=False):
         settings = replace(settings, free_lunch=True, compilation="none")
     return as_trained(recipe, as_searched(recipe, settings))
 

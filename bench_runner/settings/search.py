@@ -14,20 +14,20 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from bench_runner.records.measurement import Measurement, Settings
+from bench_runner.settings.batch_and_sharding import FAST_TRIES, label
+from bench_runner.settings.exact_settings import (
+    Kernels,
+    canonical,
+    kernels_of,
+    pure_half,
+    with_kernels,
+)
 from bench_runner.settings.least_step import (
     LeastStep,
     Situation,
     best_of,
     promise,
     without_micro_batch,
-)
-from bench_runner.settings.paper_space import FAST_TRIES, label
-from bench_runner.settings.settings_tried import (
-    Kernels,
-    canonical,
-    kernels_of,
-    pure_half,
-    with_kernels,
 )
 
 Strategy = Literal["fast", "exhaustive"]

@@ -16,7 +16,7 @@ from transformers import TrainingArguments
 from bench_runner.launch.gpu_sampler import GpuSampler
 from bench_runner.launch.trial import NoDeviceError, TrialSpec
 from bench_runner.records import timing
-from bench_runner.settings import configure, paper_space
+from bench_runner.settings import batch_and_sharding, configure
 from bench_runner.typed_numbers import percent
 from bench_runner.worker import models
 from bench_runner.worker.models import prepared_model
@@ -91,7 +91,7 @@ class Session:
         return TrainingArguments(**keywords)
 
     def _full_passes(self, micro_batch_size: int) -> int:
-        return paper_space.accumulation_steps(
+        return batch_and_sharding.accumulation_steps(
             self.recipe.training.batch_size, self.spec.gpu_count, micro_batch_size
         )
 
@@ -194,7 +194,7 @@ class Session:
         fastest = spec.climb == "fastest"
         sizes = [
             size
-            for size in paper_space.micro_batch_sizes(
+            for size in batch_and_sharding.micro_batch_sizes(
                 self.recipe.training.batch_size, spec.gpu_count
             )
             if size >= (spec.settings.micro_batch_size or 1)

@@ -20,7 +20,7 @@ from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
-from bench_runner.settings.paper_space import micro_batch_sizes
+from bench_runner.settings.batch_and_sharding import micro_batch_sizes
 from price_catalog.builds import enumerate_builds
 from tests.facts_for_tests import make_gpu, make_host, make_model
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 
 
 def tried(settings: Settings, gpus: int, **changes: Any) -> Measurement:
@@ -18,7 +18,7 @@ def tried(settings: Settings, gpus: int, **changes: Any) -> Measurement:
         recipe_hash=None,
         gpu="g",
         gpu_count=gpus,
-        method=paper_space.method_name(settings),
+        method=batch_and_sharding.method_name(settings),
         settings=settings,
         status="failed",
         reason=None,

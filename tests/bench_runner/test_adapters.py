@@ -18,7 +18,7 @@ from bench_runner.recipe_flops import count_flops
 from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
-from bench_runner.settings import obstacles, search, settings_tried
+from bench_runner.settings import exact_settings, obstacles, search
 from bench_runner.settings.least_step import Situation
 from bench_runner.settings.obstacles import parse_settings
 from bench_runner.settings.search import Try
@@ -58,14 +58,14 @@ def test_what_may_be_set(recipe: Recipe, words: str, why: str | None) -> None:
 
 @pytest.mark.parametrize("recipe", [LLAMA, find_recipe("llama3.2-1b-shape"), adapted("roberta")])
 def test_a_search_tries_the_fastest_exact_settings_with_other_rounding(recipe: Recipe) -> None:
-    candidates = settings_tried.settings_of_methods("naive,all,rounding", recipe, 1, flash=False)
+    candidates = exact_settings.settings_of_methods("naive,all,rounding", recipe, 1, flash=False)
     every = obstacles.every_setting(recipe)
     assert all(obstacles.why_not(recipe, each, every) is None for each in candidates)
     changed = [each for each in candidates if each.changes_training]
     assert bool(changed) == (recipe.training.precision == "bf16")
     if not changed:
         with pytest.raises(ValueError, match="nothing is rounded otherwise"):
-            settings_tried.settings_of_methods("rounding", recipe, 1, flash=False)
+            exact_settings.settings_of_methods("rounding", recipe, 1, flash=False)
     situation = Situation(
         gpu_count=1,
         batch_size=recipe.training.batch_size,

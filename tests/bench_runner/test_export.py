@@ -19,7 +19,7 @@ from bench_runner.models.model_source import ModelSource
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import configure, paper_space, settings_tried
+from bench_runner.settings import batch_and_sharding, configure, exact_settings
 from bench_runner.settings.obstacles import parse_settings
 
 WINNER = Measurement(
@@ -30,7 +30,7 @@ WINNER = Measurement(
     gpu_count=1,
     method="naive",
     settings=replace(
-        paper_space.settings_for(free_lunch=False),
+        batch_and_sharding.settings_for(free_lunch=False),
         micro_batch_size=1,
         gradient_accumulation_steps=1024,
     ),
@@ -197,7 +197,7 @@ def test_a_record_of_another_model_under_the_same_id_is_not_exported(
 def test_no_two_settings_are_written_out_alike(name: str, tmp_path: Path) -> None:
     recipe = find_recipe(name)
     written: dict[str, str] = {}
-    for at, settings in enumerate(settings_tried.whole_space(recipe, 2, flash=True)[::5]):
+    for at, settings in enumerate(exact_settings.whole_space(recipe, 2, flash=True)[::5]):
         full = replace(settings, micro_batch_size=8, gradient_accumulation_steps=2)
         attention = configure.attention(recipe, settings, flash="flash_attention_2")
         about = {"about": {"attention": attention, "capability": [9, 0]}}
@@ -206,5 +206,5 @@ def test_no_two_settings_are_written_out_alike(name: str, tmp_path: Path) -> Non
         texts = {file.name: file.read_text() for file in files}
         # The script's head names the settings.
         texts["train.py"] = ast.unparse(ast.parse(texts["train.py"]).body[1:])
-        said = written.setdefault(json.dumps(texts), paper_space.label(settings))
-        assert said == paper_space.label(settings)
+        said = written.setdefault(json.dumps(texts), batch_and_sharding.label(settings))
+        assert said == batch_and_sharding.label(settings)

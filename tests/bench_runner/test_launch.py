@@ -18,7 +18,7 @@ from bench_runner.launch import process_group, processes
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records.measurement import Settings
 from bench_runner.runner import next_size
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 
 SLURM = {
     "SLURM_JOB_ID": "4711",
@@ -29,7 +29,7 @@ SLURM = {
 
 def trial(settings: Settings | None = None, **more: Any) -> TrialSpec:
     asked = {"gpu_count": 2, "compute_capability": "9.0", **more}
-    settings = settings or paper_space.settings_for(free_lunch=True)
+    settings = settings or batch_and_sharding.settings_for(free_lunch=True)
     return TrialSpec(recipe=find_recipe("pythia-160m"), settings=settings, **asked)
 
 
@@ -73,7 +73,9 @@ def test_a_launcher_that_cannot_work_says_so(
 def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
     base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
     base["TORCH_CUDA_ARCH_LIST"] = "8.0 12.0+PTX"
-    offloading = paper_space.settings_for(free_lunch=True, sharding="zero-2", offloading=True)
+    offloading = batch_and_sharding.settings_for(
+        free_lunch=True, sharding="zero-2", offloading=True
+    )
     environment = process_group.child_environment(base, trial(offloading), tmp_path, "g")
     assert environment["NCCL_NVLS_ENABLE"] == "0"
     assert environment["OMP_NUM_THREADS"] == "3"
@@ -87,7 +89,9 @@ def test_a_group_that_clips_gradients_in_host_memory_can_exchange_them_there(
     tmp_path: Path,
 ) -> None:
     def variables(**more: Any) -> dict[str, str]:
-        sharded = paper_space.settings_for(free_lunch=True, sharding="fsdp-full-shard", **more)
+        sharded = batch_and_sharding.settings_for(
+            free_lunch=True, sharding="fsdp-full-shard", **more
+        )
         return process_group.child_environment({}, trial(sharded), tmp_path, "g")
 
     offloading = variables(offloading=True)

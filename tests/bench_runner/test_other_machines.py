@@ -17,10 +17,10 @@ from bench_runner.launch import hardware, process_group, shell_variables
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.launch.trial_record import configuration_key
 from bench_runner.records import journal
-from bench_runner.settings import least_step, paper_space
+from bench_runner.settings import batch_and_sharding, least_step
 from tests.bench_runner.test_results import LISTING, outcome, record, setup
 
-SETTINGS = paper_space.settings_for(free_lunch=True)
+SETTINGS = batch_and_sharding.settings_for(free_lunch=True)
 TWO_KINDS = """\
 0, GPU-aaa, NVIDIA RTX A4000, 16376, 0, 0, 8.6, 580.159.04, 140.00
 1, GPU-bbb, NVIDIA H200, 143771, 0, 0, 9.0, 580.159.04, 700.00
@@ -222,7 +222,7 @@ def test_a_gpu_that_torch_cannot_use_ends_the_search_at_once(
     given = setup(strategy="exhaustive", records_file=tmp_path / "r.jsonl", work_directory=tmp_path)
     found = runner.Search(given, lambda event: None, Event())
     with pytest.raises(ValueError, match="cannot use GPU 0"):
-        found.run(paper_space.space(1), name_the_best=True)
+        found.run(batch_and_sharding.space(1), name_the_best=True)
     assert len(asked) == 1 and not (tmp_path / "r.jsonl").exists()
 
 

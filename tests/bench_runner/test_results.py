@@ -16,7 +16,7 @@ from bench_runner.launch import gpu_sampler, hardware
 from bench_runner.launch.trial import Outcome
 from bench_runner.launch.trial_record import Setup, record_of
 from bench_runner.recipes import load_recipes
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 from bench_runner.settings.obstacles import parse_settings
 
 LISTING = """\
@@ -78,7 +78,7 @@ def outcome(pass_s: float, gpu: dict[str, float] | None = None, **about: Any) ->
 
 
 def record(found: Outcome, **changes: Any) -> Any:
-    return record_of(setup(**changes), paper_space.settings_for(free_lunch=True), found)
+    return record_of(setup(**changes), batch_and_sharding.settings_for(free_lunch=True), found)
 
 
 def test_a_plausible_time_is_kept_with_its_utilisation() -> None:

@@ -18,15 +18,15 @@ from bench_runner.recipes import Recipe, load_recipes
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings import (
+    batch_and_sharding,
     configure,
+    exact_settings,
     least_step,
     obstacles,
-    paper_space,
     search,
-    settings_tried,
 )
+from bench_runner.settings.exact_settings import Kernels
 from bench_runner.settings.obstacles import parse_settings, settings_words
-from bench_runner.settings.settings_tried import Kernels
 from tests.bench_runner.records_of_searches import tried
 
 BATCH = 1024
@@ -42,36 +42,36 @@ EVERY = "naive,free-lunch,paper,all"
 
 @pytest.mark.parametrize(("gpus", "count"), [(1, 12), (2, 22), (8, 22)])
 def test_as_many_as_the_paper_counts(gpus: int, count: int) -> None:
-    assert len(paper_space.space(gpus)) == count
+    assert len(batch_and_sharding.space(gpus)) == count
 
 
 @given(st.integers(1, 16), st.integers(1, 4096))
 def test_every_micro_batch_makes_up_the_whole_batch(gpus: int, share: int) -> None:
     batch = gpus * share
-    for size in paper_space.micro_batch_sizes(batch, gpus):
-        assert gpus * size * paper_space.accumulation_steps(batch, gpus, size) == batch
+    for size in batch_and_sharding.micro_batch_sizes(batch, gpus):
+        assert gpus * size * batch_and_sharding.accumulation_steps(batch, gpus, size) == batch
     if gpus > 1:
         with pytest.raises(ValueError, match="--gpus"):
-            paper_space.micro_batch_sizes(batch + 1, gpus)
+            batch_and_sharding.micro_batch_sizes(batch + 1, gpus)
 
 
 @pytest.mark.parametrize("gpus", [1, 2])
 @pytest.mark.parametrize("recipe", [DECODER, ENCODER, T5, IMAGES, CONVNET, SSM])
 def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: int) -> None:
-    whole = settings_tried.whole_space(recipe, gpus, flash=False)
-    assert set(paper_space.space(gpus)) <= set(whole) or not recipe.support.compile
-    assert len(set(map(settings_tried.explicit, whole))) == len(whole)
-    assert len({paper_space.label(each) for each in whole}) == len(whole)
+    whole = exact_settings.whole_space(recipe, gpus, flash=False)
+    assert set(batch_and_sharding.space(gpus)) <= set(whole) or not recipe.support.compile
+    assert len(set(map(exact_settings.explicit, whole))) == len(whole)
+    assert len({batch_and_sharding.label(each) for each in whole}) == len(whole)
     # What shards or offloads has weights of its own.
-    halves = [k for k in settings_tried.choices(recipe, flash=False) if k.weights == "half"]
-    combinations = settings_tried.combinations(recipe, gpus)
+    halves = [k for k in exact_settings.choices(recipe, flash=False) if k.weights == "half"]
+    combinations = exact_settings.combinations(recipe, gpus)
     unsharded = [each for each in combinations if each.sharding is None]
-    others = len(settings_tried.choices(recipe, flash=False)) - len(halves)
+    others = len(exact_settings.choices(recipe, flash=False)) - len(halves)
     assert len(whole) == others * len(combinations) + len(halves) * len(unsharded)
     possible = obstacles.every_setting(recipe)
     assert all(obstacles.why_not(recipe, each, possible) is None for each in whole)
     # However it is named: of a recipe that does not compile, free lunch is not compiled.
-    every = settings_tried.settings_of_methods(EVERY, recipe, gpus, flash=False)
+    every = exact_settings.settings_of_methods(EVERY, recipe, gpus, flash=False)
     trained = {
         replace(
             each,
@@ -81,28 +81,28 @@ def test_the_whole_space_holds_the_papers_and_each_training_once(recipe, gpus: i
         for each in every
     }
     assert len(trained) == len(every) == len(whole) + 1
-    assert settings_tried.papers_labels(recipe, gpus) <= set(map(paper_space.label, whole))
+    assert exact_settings.papers_labels(recipe, gpus) <= set(map(batch_and_sharding.label, whole))
 
 
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_what_cannot_recompute_is_never_asked_to(gpus: int) -> None:
     keeps = replace(DECODER, support=replace(DECODER.support, activation_checkpointing=False))
     for methods in (*EVERY.split(","), EVERY):
-        every = settings_tried.settings_of_methods(methods, keeps, gpus, flash=False)
-        others = settings_tried.settings_of_methods(methods, DECODER, gpus, flash=False)
+        every = exact_settings.settings_of_methods(methods, keeps, gpus, flash=False)
+        others = exact_settings.settings_of_methods(methods, DECODER, gpus, flash=False)
         assert every == tuple(each for each in others if not each.activation_checkpointing)
     with pytest.raises(ValueError, match="naive, free-lunch, paper, all"):
-        settings_tried.settings_of_methods("best", keeps, gpus, flash=False)
+        exact_settings.settings_of_methods("best", keeps, gpus, flash=False)
 
 
 def test_what_balances_experts_is_trained_with_the_library_s_own_loss() -> None:
     """Which is that of all tokens fed, so that neither fusing nor trimming is exact."""
     arguments = {**DECODER.model.arguments, "output_router_logits": True}
     routed = replace(DECODER, model=replace(DECODER.model, arguments=arguments))
-    assert {(k.loss, k.inputs) for k in settings_tried.choices(routed, flash=False)} == {
+    assert {(k.loss, k.inputs) for k in exact_settings.choices(routed, flash=False)} == {
         ("plain", "full")
     }
-    assert not settings_tried.fuses_loss(routed) and settings_tried.fuses_loss(DECODER)
+    assert not exact_settings.fuses_loss(routed) and exact_settings.fuses_loss(DECODER)
 
 
 def without_checkpointing(recipe: Recipe) -> Recipe:
@@ -128,12 +128,12 @@ def test_what_a_model_is_not_trained_with_is_said(recipe, words: str, possible: 
 @pytest.mark.parametrize("recipe", [DECODER, ENCODER, IMAGES, CONVNET])
 def test_a_trial_by_name_has_the_key_of_the_searchs(recipe, flash: bool) -> None:
     """None of the space is said in another way, and the words for what is usual add nothing."""
-    for searched in settings_tried.whole_space(recipe, 1, flash=flash):
-        named = parse_settings(settings_words(settings_tried.explicit(searched)))
-        assert settings_tried.as_searched(recipe, named) == searched
+    for searched in exact_settings.whole_space(recipe, 1, flash=flash):
+        named = parse_settings(settings_words(exact_settings.explicit(searched)))
+        assert exact_settings.as_searched(recipe, named) == searched
     # PyTorch's own, whether a FlashAttention is installed or not.
     named = parse_settings(f"whole,{recipe.support.attention or 'sdpa'}")
-    assert settings_tried.as_searched(recipe, named) == parse_settings("free-lunch")
+    assert exact_settings.as_searched(recipe, named) == parse_settings("free-lunch")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ class Machine:
 
     def run(self, settings: Settings) -> Measurement:
         self.trials += 1
-        said = settings_tried.kernels_of(settings)
+        said = exact_settings.kernels_of(settings)
         base = tried(settings, self.gpus, reason="the compiler broke")
         if self.broken in (said.compilation, said.loss):
             return base
@@ -201,7 +201,7 @@ class Machine:
         states = self.states * (0.4 if shared else 1.0)
         activation = self.activation * (0.25 if settings.activation_checkpointing else 1.0)
         activation += self.logits * (0.05 if said.loss == "fused" else 1.0)
-        all_sizes = paper_space.micro_batch_sizes(BATCH, self.gpus)
+        all_sizes = batch_and_sharding.micro_batch_sizes(BATCH, self.gpus)
         sizes = [size for size in all_sizes if states + size * activation <= 80]
         if not sizes:
             return replace(base, status="infeasible", reason="out of memory")
@@ -216,7 +216,7 @@ class Machine:
         eager_s = {size: 0.01 * (size + self.half_size) * factor for size in sizes}
         size = sizes[-1]
         pass_s = eager_s[size] * self.compiled[said.compilation]
-        passes = paper_space.accumulation_steps(BATCH, self.gpus, size)
+        passes = batch_and_sharding.accumulation_steps(BATCH, self.gpus, size)
         update = self.update / (self.gpus if settings.sharding else 1)
         step_s = passes * pass_s + (self.update * 3 if settings.offloading else update)
         probes = [
@@ -297,7 +297,7 @@ starved = st.builds(
 @settings(max_examples=8, deadline=None)
 @given(machines)
 def test_fast_finds_the_best_of_all_for_a_tenth_of_the_trials(machine: Machine) -> None:
-    candidates = settings_tried.whole_space(DECODER, machine.gpus, flash=False)
+    candidates = exact_settings.whole_space(DECODER, machine.gpus, flash=False)
     assert as_good(machine, candidates)
     assert machine.trials <= len(candidates) / 10
 
@@ -308,7 +308,7 @@ def test_of_the_papers_space_each_is_tried_or_left_out_and_the_best_is_found(
     machine: Machine,
 ) -> None:
     """Also where memory is so short that what saves it pays."""
-    space = paper_space.space(machine.gpus)
+    space = batch_and_sharding.space(machine.gpus)
     for strategy in search.STRATEGIES:
         done = explore(replace(machine), space, strategy)
         named = [least_step.without_micro_batch(r.settings) for r in done if r.settings]
@@ -351,7 +351,7 @@ def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> No
         and (record.gpu_count, record.method != "optimal") == (gpus, True)
         and record.environment.get("search") == "exhaustive"
     }
-    space = paper_space.space(gpus)
+    space = batch_and_sharding.space(gpus)
     assert set(timed) == set(space)
     known = situation(gpus, batch_size=128 * gpus, parameters=70_426_624, usable_memory_gib=138.8)
     over_best, share = replay(space, timed, known)
@@ -375,8 +375,8 @@ def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
         of_batch = record.settings and record.settings.micro_batch_size == training.batch_size
         if record.settings is not None and of_batch and record.status == "ok":
             alone = least_step.without_micro_batch(record.settings)
-            timed.setdefault(settings_tried.canonical(alone), record)
-    candidates = settings_tried.whole_space(recipe, 1, flash=False)
+            timed.setdefault(exact_settings.canonical(alone), record)
+    candidates = exact_settings.whole_space(recipe, 1, flash=False)
     assert len(candidates) == count and set(timed) == set(candidates)
     known = situation(
         batch_size=training.batch_size,
@@ -395,10 +395,10 @@ EVEN = dict.fromkeys(("none", "whole", "regional"), 1.2)
 def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
     compiled = {"none": 1.0, "whole": 0.8, "regional": 0.7}
     machine = Machine(1, compiled=compiled, eager=EVEN, broken=broken)
-    candidates = settings_tried.whole_space(DECODER, 1, flash=False)
+    candidates = exact_settings.whole_space(DECODER, 1, flash=False)
     best = least_step.best_of(explore(machine, candidates))
     assert best is not None and best.settings is not None
-    assert settings_tried.kernels_of(best.settings) == Kernels(
+    assert exact_settings.kernels_of(best.settings) == Kernels(
         compilation="whole" if broken == "regional" else "regional",
         loss="plain" if broken == "fused" else "fused",
         inputs="trimmed",
@@ -412,7 +412,7 @@ def test_one_broken_trial_does_not_leave_out_what_promises_most(gpus: int) -> No
     """Without sharding it is fastest, and its first trial breaks: a kill, a compiler's fault."""
     compiled = {"none": 1.0, "whole": 0.72, "regional": 0.7}
     machine = Machine(gpus, compiled=compiled, eager=EVEN, burdens=(1.3, 1.2, 1.15))
-    candidates = settings_tried.whole_space(IMAGES, gpus, flash=False)
+    candidates = exact_settings.whole_space(IMAGES, gpus, flash=False)
     (first, *_), run = candidates, machine.run
     assert first.sharding is None and not first.activation_checkpointing
 
@@ -428,9 +428,9 @@ def test_one_broken_trial_does_not_leave_out_what_promises_most(gpus: int) -> No
 
 def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
     machine = Machine(1, compiled=EVEN, eager=EVEN, states=900.0)
-    done = explore(machine, settings_tried.whole_space(DECODER, 1, flash=False))
+    done = explore(machine, exact_settings.whole_space(DECODER, 1, flash=False))
     assert {record.status for record in done} == {"infeasible"}
-    assert machine.trials == len(settings_tried.combinations(DECODER, 1))
+    assert machine.trials == len(exact_settings.combinations(DECODER, 1))
 
 
 @pytest.mark.parametrize(
@@ -443,7 +443,7 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
 def test_what_cannot_fit_is_left_out_before_it_is_tried(
     sharding: Any, known: least_step.Situation, said: str
 ) -> None:
-    only = paper_space.settings_for(
+    only = batch_and_sharding.settings_for(
         free_lunch=True, sharding=sharding, offloading=sharding is not None
     )
     action = search.next_action([only], [], known, "fast")
@@ -452,12 +452,12 @@ def test_what_cannot_fit_is_left_out_before_it_is_tried(
 
 
 def test_the_estimate_counts_kernels_too() -> None:
-    whole = settings_tried.whole_space(DECODER, 1, flash=False)
-    assert search.expected_trials(paper_space.space(1), "fast") == 2
+    whole = exact_settings.whole_space(DECODER, 1, flash=False)
+    assert search.expected_trials(batch_and_sharding.space(1), "fast") == 2
     # The paper's 12 combinations and ZeRO-1 without offloading, kept or recomputed, x 24 kernels;
     # the 2 that do not shard with half-precision weights too
     assert search.expected_trials(whole, "exhaustive") == (12 + 2) * 24 + 2 * 24
-    least = 2 + paper_space.KERNEL_TRIALS["decoder"][0]
+    least = 2 + batch_and_sharding.KERNEL_TRIALS["decoder"][0]
     assert least <= search.expected_trials(whole, "fast") <= 28
 
 
@@ -469,11 +469,11 @@ def test_what_is_said_before_a_benchmark_is_what_it_counts_itself(
     for recipe in load_recipes():
         compiled = recipe.support.compile and compiles
         plain = replace(recipe, support=replace(recipe.support, compile=compiled))
-        chosen = settings_tried.settings_of_methods("all", plain, gpu_count, flash=False)
-        told = paper_space.fast_search_minutes(
+        chosen = exact_settings.settings_of_methods("all", plain, gpu_count, flash=False)
+        told = batch_and_sharding.fast_search_minutes(
             recipe.family, gpu_count, compiles=compiled, days=1, training_steps=1, settings=None
         )
         # By its family alone: a ViT in half precision has more to try than one in FP32.
-        counted = paper_space.estimated_minutes(search.expected_trials(chosen, "fast"))
-        two_more = paper_space.estimated_minutes(2.01)
+        counted = batch_and_sharding.estimated_minutes(search.expected_trials(chosen, "fast"))
+        two_more = batch_and_sharding.estimated_minutes(2.01)
         assert told == pytest.approx(counted, abs=two_more), recipe.recipe_id

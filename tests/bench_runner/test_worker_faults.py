@@ -16,10 +16,10 @@ from bench_runner.arguments import find_recipe
 from bench_runner.launch import process_group
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records import journal
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 from tests.bench_runner.test_results import outcome, record, setup
 
-SETTINGS = paper_space.settings_for(free_lunch=True)
+SETTINGS = batch_and_sharding.settings_for(free_lunch=True)
 TIMED = outcome(0.2).events[1] | {"gpu": {}}
 STARTED = {"event": "started", "pid": 1}
 DONE = {"event": "done"}
@@ -71,7 +71,7 @@ def test_the_search_goes_on_after_a_bad_worker(tmp_path: Path, worker: list[str]
         records_file=tmp_path / "records.jsonl",
         work_directory=tmp_path / "work",
     )
-    candidates = [paper_space.settings_for(free_lunch=False), SETTINGS]
+    candidates = [batch_and_sharding.settings_for(free_lunch=False), SETTINGS]
     search = runner.Search(asked, told.append, threading.Event())
     best = search.run(candidates, name_the_best=False)
     first, second = journal.read(tmp_path / "records.jsonl")

@@ -28,7 +28,7 @@ from bench_runner.models.model_types import model_types
 from bench_runner.recipes import Recipe, load_recipe, load_recipes, recipe_from
 from bench_runner.records import journal
 from bench_runner.records.measurement import Settings
-from bench_runner.settings import paper_space, settings_tried
+from bench_runner.settings import batch_and_sharding, exact_settings
 from tests import fake_runner
 from tests.bench_runner.test_export import WINNER
 from tests.store_for_tests import look
@@ -299,12 +299,12 @@ def kept_models(store_path: Path, tmp_path_factory: pytest.TempPathFactory) -> t
 
 def exported_settings(recipe: Recipe) -> Iterator[Settings]:
     """Naive, all exact kernels that need no compiler, and with checkpointing."""
-    yield paper_space.settings_for(free_lunch=False)
-    lean = replace(settings_tried.most_promising(recipe), compilation="none")
+    yield batch_and_sharding.settings_for(free_lunch=False)
+    lean = replace(exact_settings.most_promising(recipe), compilation="none")
     if recipe.support.compile:
-        yield settings_tried.with_kernels(paper_space.settings_for(free_lunch=True), lean)
+        yield exact_settings.with_kernels(batch_and_sharding.settings_for(free_lunch=True), lean)
     if recipe.support.activation_checkpointing:
-        yield paper_space.settings_for(free_lunch=False, activation_checkpointing=True)
+        yield batch_and_sharding.settings_for(free_lunch=False, activation_checkpointing=True)
 
 
 @pytest.mark.torch

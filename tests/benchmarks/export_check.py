@@ -28,7 +28,7 @@ from bench_runner import export
 from bench_runner.arguments import find_recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import least_step, paper_space
+from bench_runner.settings import batch_and_sharding, least_step
 
 WITHIN = 0.03
 WARM_UP = 3
@@ -98,7 +98,7 @@ def judged(record: Measurement, seconds: list[float]) -> dict[str, Any]:
     ratio = median(seconds) / record.step_s
     return {
         "recipe_id": record.recipe_id,
-        "label": paper_space.label(record.settings),
+        "label": batch_and_sharding.label(record.settings),
         "measurement_id": record.measurement_id,
         "gpu": record.gpu,
         "gpu_count": record.gpu_count,

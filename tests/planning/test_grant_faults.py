@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from advisor.planning.grant.allocation_programmes import known_allocations, programme_names
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import load
-from advisor.planning.grant.programmes import known_allocations, programme_names
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.build_report import build_report

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.programmes import (
+from advisor.planning.grant.allocation_programmes import (
     ASSUMED,
     known_allocations,
     programme_names,
     programmes,
 )
+from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant
 from advisor.planning.sensitivity.explain import explain

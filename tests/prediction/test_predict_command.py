@@ -17,7 +17,7 @@ from advisor.prediction.shipped_predictions import own_cells, predicted_rows
 from advisor.typed_input import InputError
 from bench_runner.recipes import load_recipes
 from bench_runner.records.published import load_published
-from bench_runner.settings.paper_space import even_batch
+from bench_runner.settings.batch_and_sharding import even_batch
 from price_catalog.load import load_catalog
 from tests.prediction.predict_for_tests import call
 

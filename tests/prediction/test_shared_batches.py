@@ -17,7 +17,11 @@ from advisor.prediction.predict_one import Prediction, predict
 from advisor.prediction.shipped_predictions import shipped_fit
 from bench_runner.recipes import load_recipes
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.paper_space import accumulation_steps, even_batch, micro_batch_sizes
+from bench_runner.settings.batch_and_sharding import (
+    accumulation_steps,
+    even_batch,
+    micro_batch_sizes,
+)
 
 RECIPES = {recipe.recipe_id: recipe for recipe in load_recipes()}
 CHIPS = chips_by_name()

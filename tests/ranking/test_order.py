@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from advisor.answers.build_words import gpus_words
 from advisor.answers.builds.one_build import one_build, place_words
-from advisor.answers.ranking.buying_sentence import Verdict
 from advisor.answers.ranking.rank_answer import table_lines
 from advisor.answers.ranking.rank_json_csv import ranking_csv, ranking_object
+from advisor.answers.ranking.rank_sentence import Verdict
 from advisor.costs.amount_words import usd_rounded
 from advisor.costs.cost_of_owning import CostTerms
 from advisor.ranking.candidates import ABOUT, Candidates

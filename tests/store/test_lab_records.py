@@ -17,7 +17,7 @@ from advisor.store import Store
 from bench_runner.recipes import load_recipes, recipe_hash
 from bench_runner.records import journal, timing
 from bench_runner.records.measurement import Measurement
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 from price_catalog.gpu_names import index_gpus, normalise
 from price_catalog.model import Source
 
@@ -61,7 +61,7 @@ def measured(
         gpu_count=count,
         method="free-lunch",
         settings=replace(
-            paper_space.settings_for(free_lunch=True),
+            batch_and_sharding.settings_for(free_lunch=True),
             micro_batch_size=8,
             gradient_accumulation_steps=passes,
         ),

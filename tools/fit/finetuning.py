@@ -1,7 +1,7 @@
 """How well trainings of adapters are predicted: `python -m tools.fit.finetuning` prints it.
 
 The bytes that adapters and packed weights cost follow from some of these rows
-(`step_terms.ADAPTER_BYTES`, `UNPACK_BYTES`); no fit sees them.
+(`work_and_traffic.ADAPTER_BYTES`, `UNPACK_BYTES`); no fit sees them.
 """
 
 from __future__ import annotations

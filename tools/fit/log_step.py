@@ -28,7 +28,7 @@ from advisor.prediction.physics.memory import (
     micro_batch,
     options_for,
 )
-from advisor.prediction.physics.step_terms import (
+from advisor.prediction.physics.work_and_traffic import (
     busy_seconds,
     company_share,
     loop_seconds,

@@ -20,8 +20,8 @@ from advisor.answers.checklist import of_typed_store, quoted
 from advisor.answers.measure_commands import bench_command, gpus_of, keep_command, uneven_notes
 from advisor.answers.price_facts import newer_words, place_lines
 from advisor.answers.prices.owning_and_renting_text import cost_rows, even_words, offer_words
-from advisor.answers.ranking.buying_sentence import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.ranking.question_words import budget_words
+from advisor.answers.ranking.rank_sentence import NOT_ON_SALE, SURE_ENOUGH, days_of
 from advisor.answers.wording import (
     KIND_WORDS,
     OUTLET,

@@ -11,7 +11,7 @@ from advisor.answers.wording import SHARDING_AS_PRINTED, item_names
 from advisor.ranking.times import TrainingTime
 from advisor.store import Reader, Store
 from advisor.typed_input import InputError, shown
-from bench_runner.settings.paper_space import label
+from bench_runner.settings.batch_and_sharding import label
 from price_catalog.csv_table import nearest
 
 _DAYS = "training_days training_days_low training_days_high"

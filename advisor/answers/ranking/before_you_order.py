@@ -17,13 +17,13 @@ from advisor.answers.build_words import (
 from advisor.answers.checklist import Doubt, asked_of, quoted
 from advisor.answers.measure_commands import gpus_of, measure_build
 from advisor.answers.price_facts import as_quoted
-from advisor.answers.ranking.buying_sentence import (
+from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
+from advisor.answers.ranking.rank_sentence import (
     NOT_ON_SALE,
     Verdict,
     days_of,
     nearest,
 )
-from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
 from advisor.answers.wording import (
     OUTLET,
     OUTLET_EU,

@@ -12,8 +12,8 @@ from advisor.answers.build_words import gpus_words, machine_words
 from advisor.answers.checklist import WIDTH, doubt_block
 from advisor.answers.interval_bar import axis_for, bars_heading, interval_bar
 from advisor.answers.ranking.before_you_order import MOST_SHOWN, steps_of, steps_title
-from advisor.answers.ranking.buying_sentence import Verdict
 from advisor.answers.ranking.question_words import terms_words
+from advisor.answers.ranking.rank_sentence import Verdict
 from advisor.answers.wording import TimeUnit, estimate_mark, percent_words, rank_words, time_unit
 from advisor.costs.amount_words import counted, days_rounded, usd_rounded
 from advisor.ranking.candidates import Availability

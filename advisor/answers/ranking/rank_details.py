@@ -9,9 +9,9 @@ from advisor.answers.build_words import build_words, gpus_words, machine_words
 from advisor.answers.checklist import command_lines, doubt_block, of_typed_store
 from advisor.answers.measure_commands import uneven_notes
 from advisor.answers.ranking.before_you_order import steps_of, steps_title
-from advisor.answers.ranking.buying_sentence import SURE_ENOUGH, Verdict
 from advisor.answers.ranking.question_words import headline
 from advisor.answers.ranking.rank_answer import NOT_SOLD, table_lines
+from advisor.answers.ranking.rank_sentence import SURE_ENOUGH, Verdict
 from advisor.answers.wording import (
     REASON_WORDS,
     chance_words,

@@ -11,7 +11,7 @@ from advisor.answers.checklist import doubt_objects
 from advisor.answers.measure_commands import measure_build
 from advisor.answers.price_facts import machine_object, price_objects
 from advisor.answers.ranking.before_you_order import steps_of
-from advisor.answers.ranking.buying_sentence import Verdict, days_of
+from advisor.answers.ranking.rank_sentence import Verdict, days_of
 from advisor.answers.wording import (
     is_own_price,
     price_day,

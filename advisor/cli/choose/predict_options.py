@@ -18,7 +18,7 @@ from advisor.typed_input import (
     parse_whole,
     shown,
 )
-from bench_runner.settings.paper_space import even_batch
+from bench_runner.settings.batch_and_sharding import even_batch
 
 if TYPE_CHECKING:
     from advisor.prediction.model.targets import Ask, Target

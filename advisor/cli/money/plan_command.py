@@ -264,7 +264,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
 
 def _allocations(options: argparse.Namespace) -> int:
     """What a grant's [[allocations]] can be copied from."""
-    from advisor.planning.grant.programmes import known_allocations
+    from advisor.planning.grant.allocation_programmes import known_allocations
     from advisor.tables.plain_values import fill
     from advisor.tables.table_formats import render_rows
 
@@ -291,7 +291,7 @@ def _allocations(options: argparse.Namespace) -> int:
 
 def _programmes_of(word: str, rows: Sequence[Mapping[str, str]]) -> str:
     """Which of the facts a grant may have by name; how the others are written down."""
-    from advisor.planning.grant.programmes import programme_names, programmes
+    from advisor.planning.grant.allocation_programmes import programme_names, programmes
 
     told = " ".join(row["provider"].lower() for row in rows)
     called = {name: programmes()[name, ""]["name"].value.lower() for name in programme_names()}

@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from advisor.costs.amount_words import day_words
+from advisor.planning.grant.allocation_programmes import ASSUMED, OWN_WORD
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.candidates.grant_machines import LeftOut, unquoted
 from advisor.planning.grant.candidates.procurement import to_ask
@@ -15,7 +16,6 @@ from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
 from advisor.planning.solver.money.cents import paid_and_charged
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, PlanningProblem, Rules

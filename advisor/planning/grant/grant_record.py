@@ -11,6 +11,7 @@ from math import ceil, floor
 
 from advisor.costs.cost_of_owning import PAPER_TERMS, CostTerms
 from advisor.planning.currency import DOLLARS, Currency
+from advisor.planning.grant.allocation_programmes import AllocationValue
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (
     AwardYears,
@@ -26,7 +27,6 @@ from advisor.planning.grant.grant_keys import (
     Running,
 )
 from advisor.planning.grant.institution import Institution
-from advisor.planning.grant.programmes import AllocationValue
 from advisor.planning.solver.problem import Objective
 from advisor.ranking.times import EvidenceRule
 from advisor.typed_input import PriceRule

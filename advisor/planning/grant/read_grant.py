@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import structs
 
 from advisor.planning.currency import DOLLARS, Currency
+from advisor.planning.grant.allocation_programmes import values_of
 from advisor.planning.grant.cross_field_checks import check, check_days, check_tables
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import (
@@ -29,7 +30,6 @@ from advisor.planning.grant.institution import (
     read_currency,
     without_rules,
 )
-from advisor.planning.grant.programmes import values_of
 from advisor.planning.grant.toml_reader import (
     MAX_BYTES,
     Amount,

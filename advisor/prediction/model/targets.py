@@ -31,7 +31,7 @@ from bench_runner.recipes import (
     Support,
     Training,
 )
-from bench_runner.settings.paper_space import even_batch
+from bench_runner.settings.batch_and_sharding import even_batch
 from bench_runner.typed_numbers import count_words
 from price_catalog.csv_table import nearest
 

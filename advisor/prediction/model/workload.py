@@ -19,7 +19,7 @@ from bench_runner.models.timm_models import TimmModel
 from bench_runner.models.transformer import Deberta, Transformer
 from bench_runner.recipe_flops import count_flops, counted_architecture
 from bench_runner.recipes import IMAGE_FAMILIES, Precision, Recipe
-from bench_runner.settings.settings_tried import fuses_loss, most_promising
+from bench_runner.settings.exact_settings import fuses_loss, most_promising
 
 MASKED_SHARE = 0.15
 """Of a masked language model's tokens, those with a label (bench_runner/worker/models.py)."""

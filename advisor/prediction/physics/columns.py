@@ -10,7 +10,7 @@ from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.ranking.fabric import Link, kept_scaling
 from bench_runner.recipes import PRECISIONS, TEXT_FAMILIES
-from bench_runner.settings.paper_space import even_batch
+from bench_runner.settings.batch_and_sharding import even_batch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ _FLAGS: Mapping[str, Callable[[Workload], bool]] = {
 
 
 class Columns:
-    """What memory.py and step_terms.py compute with, one row a pair: numbers and flags of
+    """What memory.py and work_and_traffic.py compute with, one row a pair: numbers and flags of
     `Workload` by their names, `_FLAGS`, and what follows from both, a rate that is not known as
     NaN.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from bench_runner.records.measurement import Settings
-from bench_runner.settings.paper_space import SHARDINGS, STAGES, micro_batch_sizes
+from bench_runner.settings.batch_and_sharding import SHARDINGS, STAGES, micro_batch_sizes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -298,7 +298,7 @@ def sample_bytes(option: Option, columns: Columns, costs: MemoryCosts) -> Floats
     layers = (columns.layer_elements - copied) * layer + columns.score_elements * score
     layers = layers + np.where(columns.convnet, 0.0, columns.scan_elements * scan)
     if not (option.stage or option.half_weights):
-        # Experts keep FP32 there, where a layer is counted in half precision (step_time.py).
+        # Experts keep FP32 there, where a layer is counted in half precision (fastest_step.py).
         layers = layers + np.where(half, 2.0 * columns.expert_elements, 0.0)
     inputs = columns.layers * columns.tokens * columns.width * columns.weight_bytes
     if adapted.any():

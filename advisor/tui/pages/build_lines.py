@@ -7,8 +7,8 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from advisor.answers.build_words import gpus_words, machine_words
-from advisor.answers.ranking.buying_sentence import days_of
 from advisor.answers.ranking.rank_answer import run_words
+from advisor.answers.ranking.rank_sentence import days_of
 from advisor.answers.wording import age_short, price_source_words, trust_words
 from advisor.costs.amount_words import usd_rounded
 from advisor.tui.widgets.lines import FAINT, HEADING, PLAIN, STRONG, WARNING, Line, wrapped

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from advisor.answers.ranking.buying_sentence import Verdict
+from advisor.answers.ranking.rank_sentence import Verdict
 from advisor.answers.wording import count_words
 from advisor.costs.amount_words import usd_whole
 from advisor.ranking.question import CandidatesKey

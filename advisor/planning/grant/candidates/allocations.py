@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+from advisor.planning.grant.allocation_programmes import OWN_WORD, year_shares
 from advisor.planning.grant.candidates.grant_machines import (
     Best,
     LeftOut,
@@ -15,7 +16,6 @@ from advisor.planning.grant.candidates.grant_machines import (
 )
 from advisor.planning.grant.grant_keys import GrantAllocation
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.programmes import OWN_WORD, year_shares
 from advisor.planning.solver.problem import BUY_IN, Allocation, Machine, Rental
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.model import Quote

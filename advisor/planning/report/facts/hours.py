@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from advisor.planning.grant.allocation_programmes import ASSUMED
 from advisor.planning.grant.cautions import competed_for, price_not_said
-from advisor.planning.grant.programmes import ASSUMED
 from advisor.planning.report.document import listed
-from advisor.planning.report.facts.need import longest_of
+from advisor.planning.report.facts.justification import longest_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report_numbers import cost_of_other, runs_of_other, solve_num

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from advisor.costs.amount_words import age_words, day_words
-from advisor.planning.grant.programmes import ASSUMED, OWN_WORD
+from advisor.planning.grant.allocation_programmes import ASSUMED, OWN_WORD
 from advisor.planning.report.document import Cell, ReportTable
 from advisor.planning.report.facts.hours import hours_of, rented_name
 from advisor.planning.report.number_ledger import Num

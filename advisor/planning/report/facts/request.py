@@ -13,7 +13,7 @@ from advisor.planning.report.budget import WhoPays
 from advisor.planning.report.budget_entries import entries, year_spans
 from advisor.planning.report.document import Cell, ReportTable, listed
 from advisor.planning.report.facts.hours import called_hours, rented_name
-from advisor.planning.report.facts.need import asked_for
+from advisor.planning.report.facts.justification import asked_for
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material
 from advisor.planning.report.report_numbers import runs_done

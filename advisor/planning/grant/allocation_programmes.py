@@ -59,7 +59,7 @@ def known_allocations(word: str = "") -> list[dict[str, str]]:
 
 
 ASSUMED = "not known: assumed"
-FACTS = Path(__file__).with_name("programmes.csv")
+FACTS = Path(__file__).with_name("allocation_programmes.csv")
 HOURS, PRICE = "gpu_hours_a_year", "usd_per_gpu_hour"
 CREDIT = ("credit", "price_per_gpu_hour", PRICE)
 OWN_WORD = "the grant's own word"

@@ -16,7 +16,7 @@ from bench_runner.models.encoder_decoder import EncoderDecoder
 from bench_runner.models.images import Vit
 from bench_runner.recipes import Recipe
 from bench_runner.records.measurement import Attention, Compilation, Inputs, Loss, Settings, Weights
-from bench_runner.settings import paper_space
+from bench_runner.settings import batch_and_sharding
 
 ROUND_LENGTH = 8
 """Kernels of attention and of state spaces are fastest for multiples of this many tokens."""
@@ -114,10 +114,10 @@ def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:
     of a step's passes in half precision: its loss curves lie within the scatter of eight seeds, and
     stray further from the plain ones than those of half-weights (docs/measurements.md).
     """
-    found = paper_space.space(gpu_count)
+    found = batch_and_sharding.space(gpu_count)
     if gpu_count == 1 and recipe.training.precision in ("fp16", "bf16"):
         found += tuple(
-            paper_space.settings_for(
+            batch_and_sharding.settings_for(
                 free_lunch=True, sharding="zero-1", activation_checkpointing=kept
             )
             for kept in (False, True)
@@ -168,9 +168,9 @@ def settings_of_methods(
     without FP32 copies of what is trained, kept apart as they change the training.
     """
     spaces: dict[str, Callable[[], Iterable[Settings]]] = {
-        "naive": lambda: [paper_space.settings_for(free_lunch=False)],
-        "free-lunch": lambda: [paper_space.settings_for(free_lunch=True)],
-        "paper": lambda: paper_space.space(gpu_count),
+        "naive": lambda: [batch_and_sharding.settings_for(free_lunch=False)],
+        "free-lunch": lambda: [batch_and_sharding.settings_for(free_lunch=True)],
+        "paper": lambda: batch_and_sharding.space(gpu_count),
         "all": lambda: whole_space(recipe, gpu_count, flash=flash),
         "rounding": lambda: _rounding_space(recipe, gpu_count, flash=flash),
     }
@@ -202,7 +202,7 @@ def as_trained(recipe: Recipe, settings: Settings) -> Settings:
 def papers_labels(recipe: Recipe, gpu_count: int) -> frozenset[str]:
     """What the settings of the paper's space are called for this recipe."""
     papers = settings_of_methods("paper", recipe, gpu_count, flash=False)
-    return frozenset(map(paper_space.label, papers))
+    return frozenset(map(batch_and_sharding.label, papers))
 
 
 def balances_experts(recipe: Recipe) -> bool:

@@ -15,7 +15,7 @@ from advisor.prediction.physics.factors import (
     row_factors,
 )
 from advisor.prediction.physics.memory import Option
-from advisor.prediction.physics.step_terms import (
+from advisor.prediction.physics.work_and_traffic import (
     busy_seconds,
     company_share,
     frozen_seconds,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.answers.build_words import gpus_words
-from advisor.answers.ranking.buying_sentence import Verdict
+from advisor.answers.ranking.rank_sentence import Verdict
 from advisor.answers.wording import chance_words, counted_days
 from advisor.ranking.candidates import Candidates
 from advisor.ranking.interval_comparison import chance_within

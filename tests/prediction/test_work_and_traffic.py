@@ -11,7 +11,7 @@ from advisor.prediction.distance import LOOPED
 from advisor.prediction.fitted import known_models
 from advisor.prediction.physics.columns import Columns, WorkloadTable
 from advisor.prediction.physics.memory import Option, Wanted
-from advisor.prediction.physics.step_terms import opened
+from advisor.prediction.physics.work_and_traffic import opened
 from advisor.prediction.predict_many import Asked, predict_many
 from advisor.prediction.shipped_predictions import shipped_fit
 from tests.prediction.what_ships import CHIPS, WORKLOADS
