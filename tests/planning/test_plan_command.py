@@ -279,3 +279,49 @@ def test_a_run_costs_what_a_ranking_says(
         assert each["cost"] in costs
     assert verdict["counted_by"]["lifetime_years"] == 5
     assert run(capsys, str(path), "--use", "6000")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "rate", "includes", "vat", "usd"),
+    [
+        ("EUR 14280", "1.25", "tax", "0.19", 15_000),
+        ("EUR 12000", "1.25", "shipping", "0.19", 15_000),
+        ("JPY 2200000", "0.0064", "tax", "0.1", 12_800),
+        ("USD 17850", "1", "tax", "0.19", 15_000),
+    ],
+)
+def test_a_run_costs_its_share_of_the_price_before_tax(
+    own_store: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    asked: str,
+    rate: str,
+    includes: str,
+    vat: str,
+    usd: int,
+) -> None:
+    """In whatever currency a quote of the user's own is; a bid compares the same price."""
+    code, price = asked.split()
+    quote = tmp_path / "quote.csv"
+    quote.write_text(
+        "item,price,vendor,date,kind,item_kind,currency,usd_per_unit,includes\n"
+        f"kiebel-2x5090,{price},Kiebel,{date.today()},reseller-quote,server,{code},{rate},"
+        f"{includes}\n"
+    )
+    store = ("--store", str(own_store))
+    assert main(["prices", "import", str(quote), *store]) == 0
+    unit = "EUR" if code == "USD" else code
+    per = "1.25" if code == "USD" else rate
+    rules = f'total = "{unit} 9000000"\ncurrency = "{unit}"\nusd_per_unit = {per}\n'
+    rules += f'usd_per_unit_on = 2026-11-15\nrate_source = "a bank"\nvat = {vat}\n'
+    text = SMALL.replace("predictions = false", "").replace('total = "$30,000"\n', rules)
+    path = grant_file(tmp_path, text + '[procurement]\nvendors = ["Kiebel"]\n')
+    capsys.readouterr()
+    words = ("--quick", "--format", "json", *store, "--bid", str(tmp_path / "bid"))
+    found, out, err = run(capsys, str(path), *words)
+    assert found == 0, err
+    (each,) = json.loads(out)["verdict"]["runs_on_own"]
+    share = each["days"] / (5 * 365.25)
+    assert each["cost"] * float(per) == pytest.approx(usd * share, rel=0.002)
+    rows = (tmp_path / "bid" / "quotes.csv").read_text().splitlines()
+    assert f"{usd / float(per):,.0f}" in rows[1]
