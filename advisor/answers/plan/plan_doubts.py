@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.measure_commands import measure_command
-from advisor.answers.plan.plan_sentence import written_cost
+from advisor.answers.plan.plan_sentence import middle_word, written_cost
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rental import skypilot_names
@@ -250,7 +250,7 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
     if number == 1:
         words += "and no other provider is known"
     else:
-        words += f"the median of {number} providers"
+        words += f"{middle_word(number)} of {number} providers"
         if (least := cents_at_lowest(problem, plan)) < plan.cost_cents * WORTH_SAYING:
             words += f"; the whole plan is {money.written(Decimal(least) / 100)}{taxed} at the "
             words += f"cheapest rates, here {money.exactly(low.price_per_hour)} of {low.who} "

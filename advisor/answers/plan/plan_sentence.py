@@ -196,6 +196,11 @@ def _got(grant: Grant, machine: Machine | Rental, count: int) -> tuple[str, str]
     return "buy", f"{named}{sold_abroad(grant, machine)}"
 
 
+def middle_word(providers: int) -> str:
+    """What the rate in the middle is of several: of an even number the dearer of the two there."""
+    return "the dearer" if providers == 2 else "the median"
+
+
 def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]:
     """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda (median
     of 5 providers)")``; of an allocation ``("use", "1 × A100 at Campus")``."""
@@ -206,7 +211,7 @@ def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]
     gpus += ", one run after the other," if at_once == 1 < runs else ""
     marks = [] if rental.kind == "on-demand" else [rental.kind]
     if len(rental.offers) > 1:
-        marks.append(f"the median rate of {len(rental.offers)} providers")
+        marks.append(f"{middle_word(len(rental.offers))} rate of {len(rental.offers)} providers")
     if rental.row_of_one:
         marks.append(f"{rental.gpu_count} times the price of one")
     marked = f" ({', '.join(marks)})" if marks else ""
