@@ -423,6 +423,24 @@ def test_more_money_is_said_to_do_as_many_runs_as_it_does() -> None:
     assert not any(text.startswith("the budget") for text in binds[1:])
 
 
+def test_money_of_any_year_is_no_more_money() -> None:
+    """In the first year $600; $1,500 at once does 5 of the 12 runs, and not all."""
+    problem = make_problem(
+        year_days=(0, 365, 730),
+        experiments=(make_experiment("e", "a", 12, 0, 100),),
+        machines=(
+            make_machine("buy", "1000", {"a": 25.0}),
+            make_machine("slow", "500", {"a": 100.0}),
+        ),
+        year_budget_cents=(600_00, 900_00),
+        objective="most-runs",
+    )
+    plan = solve(problem)
+    assert plan.runs == 1
+    binds = [each.text() for each in explain(problem, plan, thresholds=False).binds]
+    assert "with money that may be spent in any year: 4 runs more" in binds
+
+
 def test_rent_over_the_budget_is_compared_however_many_machines_there_are() -> None:
     """A report says why it does not rent: $2,400 of $2,000, beside four dearer machines."""
     machines = [make_machine(f"buy{n}", str(1500 + 50 * n), {"a": 10.0 - n}) for n in range(6)]

@@ -12,7 +12,7 @@ from advisor.planning.sensitivity.solved_amounts import Finding, Solved, money
 from advisor.planning.sensitivity.thresholds import find_thresholds
 from advisor.planning.sensitivity.trials import Trials
 from advisor.planning.solver.machines import undominated
-from advisor.planning.solver.money.cents import within_budgets
+from advisor.planning.solver.money.cents import whole_budget_cents, within_budgets
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem, Rental
 from advisor.planning.solver.program.integer_program import Program
@@ -257,6 +257,7 @@ def _binds(trials: Trials) -> list[Finding]:
     problem, plan = trials.problem, trials.plan
     found = _more_runs(trials) if problem.objective == "most-runs" else []
     longest = problem.rules.longest_run_days or 0
+    one_total: Change = {"no_year_budget": True, "budget_cents": whole_budget_cents(problem)}
     table: list[tuple[str, Change]] = [
         (f"without the date of {e.name}", {"no_due": e.experiment_id})
         for e in problem.experiments
@@ -269,7 +270,7 @@ def _binds(trials: Trials) -> list[Finding]:
         (f"without the limit of {longest:f} days on a run", NO_LONGEST),
         ("with no days kept free before deadlines", {"slack": 0}),
         ("with as many machines as one likes", {"max_machines": None}),
-        ("with money that may be spent in any year", {"no_year_budget": True}),
+        ("with money that may be spent in any year", one_total),
     ]
     changes = [each for each in table if vary(problem, each[1]) != problem]
     answers = trials.each(lambda each: trials.solve(each[1]), changes, "what binds")
