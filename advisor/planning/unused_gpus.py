@@ -8,7 +8,9 @@ from decimal import Decimal
 
 from advisor.planning.solver.machines import Group, groups, runs_that_fit
 from advisor.planning.solver.plan import Plan
-from advisor.planning.solver.problem import Machine, PlanningProblem
+from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem
+
+LONGEST = "running.longest_run_days"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,22 +59,38 @@ def _why(problem: PlanningProblem, plan: Plan, machine: Machine, unused: int) ->
     if not any(models & g.machine.times.keys() for g in free):
         return f"no time is known for a run on {them}", ""
     if not any(runs_that_fit(problem, g, e) for g in free for e in problem.experiments):
-        return _too_slow(problem, free, them)
+        return _too_slow(problem, free, problem.experiments, them)
     mine = {g.machine.machine_id for g in here}
     if plan.runs and all(p.machine_id in mine for p in plan.placed) and not plan.left_out:
         return "the runs need no more", ""
+    unpaid = {m.machine_id for m in problem.machines if m.owned}
+    unpaid |= {r.rental_id for r in problem.rentals if r.allocation is not None}
+    paid = {p.experiment_id for p in plan.placed if problem.whole(p.machine_id) not in unpaid}
+    slow = [
+        e
+        for e in problem.experiments
+        if e.experiment_id in paid | plan.left_out.keys()
+        and any(e.model in g.machine.times for g in free)
+        and not any(runs_that_fit(problem, g, e) for g in free)
+    ]
+    why = _too_slow(problem, free, slow, them) if slow else ("", "")
+    if why[1] == LONGEST:
+        return why
     if plan.proven and problem.objective == "cheapest":
         by = "" if problem.rules.lifetime_years is None else ", by what machines lose in value"
         return f"work on {them} would not make the plan cheaper{by}", ""
     return f"the plan found no better use{' of it' * (unused == 1)}", ""
 
 
-def _too_slow(problem: PlanningProblem, free: Sequence[Group], them: str) -> tuple[str, str]:
-    """Why no run on them ends in time: the limit of a run, the slack, or the days themselves; and
-    the key that changes it."""
-    pairs = [(g, e) for g in free for e in problem.experiments if e.model in g.machine.times]
-    days = min(problem.elapsed(g.machine.times[e.model]) for g, e in pairs)
-    takes = f"a run on {them} takes {days:,.0f} days or more"
+def _too_slow(
+    problem: PlanningProblem, free: Sequence[Group], runs: Sequence[Experiment], them: str
+) -> tuple[str, str]:
+    """Why none of these runs on them ends in time: the limit of a run, the slack, or the days
+    themselves; and the key that changes it."""
+    pairs = [(g, e) for g in free for e in runs if e.model in g.machine.times]
+    days, name = min((problem.elapsed(g.machine.times[e.model]), e.name) for g, e in pairs)
+    of = "" if len(runs) == len(problem.experiments) else f" of {name}"
+    takes = f"a run{of} on {them} takes {days:,.0f} days or more"
 
     def fits(**changes: object) -> bool:
         rules = replace(problem.rules, **changes)  # type: ignore[arg-type]
@@ -82,7 +100,7 @@ def _too_slow(problem: PlanningProblem, free: Sequence[Group], them: str) -> tup
     limit = problem.rules.longest_run_days
     if limit is not None and fits(longest_run_days=None):
         why = f"{takes}, and no run may take more than {limit:f} days"
-        return why, "running.longest_run_days"
+        return why, LONGEST
     if problem.rules.slack and fits(slack=Decimal(0), longest_run_days=None):
         share = f"{float(problem.rules.slack) * 100:.3g} %"
         return f"{takes}, and {share} of the days before every deadline stay free", "running.slack"

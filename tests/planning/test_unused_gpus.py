@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from advisor.planning.solver.problem import PlanningProblem, Rules
+from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
 from advisor.planning.solver.solve import solve
 from advisor.planning.unused_gpus import unused_gpus, unused_line
 from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental, part_of
@@ -70,3 +70,20 @@ def test_a_machine_that_is_too_slow(days: float, reason: str | None) -> None:
     rules = Rules(slack=Decimal("0.15"), longest_run_days=Decimal(90))
     found = told(replace(lab(a=1), machines=(slow,), rules=rules))
     assert found == ([] if reason is None else [f"Unused: 2 GPUs of 2 × X, since {reason}."])
+
+
+def test_a_paid_run_that_is_too_slow_for_them_is_the_reason() -> None:
+    """Though another run, which costs nothing elsewhere, would fit."""
+    own = make_machine("owned:1:x:2", None, {"a": 100.0, "b": 9.0}, label="2 × X (owned)")
+    free = replace(make_rental("free", "0", {"b": 9.0}), allocation="hours")
+    problem = replace(lab(a=1, b=1), machines=(replace(own, gpu_count=2),))
+    problem = replace(
+        problem,
+        rentals=(*problem.rentals, free),
+        allocations=(Allocation(allocation_id="hours", name="Hours", gpu_hours_a_year=None),),
+        rules=Rules(longest_run_days=Decimal(90), price_per_kwh=Decimal(1)),
+    )
+    assert told(problem) == [
+        "Unused: 2 GPUs of 2 × X, since a run of a on them takes 100 days or more, and no run may "
+        "take more than 90 days. longest_run_days under [running] changes that."
+    ]
