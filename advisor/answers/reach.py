@@ -149,7 +149,7 @@ def _mend(recipe_id: str, times: Mapping[tuple[str, int], ReachedTime], count: i
 def reach_sentence(rows: Sequence[Reached], asked: ReachQuestion) -> str:
     """How many models these GPUs train in the time, and which is the longest."""
     where = f"{asked.count} × {asked.gpu.short_name}"
-    verb = "train" if asked.tuning is None else "fine-tune"
+    verb = ("train" if asked.tuning is None else "fine-tune") + ("s" if asked.count == 1 else "")
     where += "" if asked.tuning is None else f" ({_tuning_words(asked.tuning)})"
     fits = [row for row in rows if row.reach in (WITHIN, PERHAPS)]
     limit = f" within {counted_days(asked.max_days or ASSUMED_DAYS)}"
