@@ -137,7 +137,7 @@ def test_nothing_in_the_time_is_no_answer(
 ) -> None:
     code, out = asked(store_path, capsys, "--gpu", "A6000", "--max-days", "0.0001")
     assert code == 1
-    assert "train none of" in out
+    assert "trains none of" in out
 
 
 @pytest.mark.parametrize(
