@@ -55,9 +55,12 @@ def test_one_seller_is_a_sole_source_with_its_doubt(store_path: Path, tmp_path: 
     found = planned(store_path, tmp_path, '[procurement]\nvendors = ["BIZON"]\n')
     assert found.plan is not None
     texts = bid_texts(found.loaded, found.plan)
-    assert "Only BIZON offers one" in texts["sole_source.md"]
+    assert "Only BIZON offers one that the rules of this grant let" in texts["sole_source.md"]
+    left_out = [x for x in texts["sole_source.md"].splitlines() if "not one of the accepted" in x]
+    assert any("Kiebel" in line for line in left_out)
+    assert "the grant names were looked at: RTX 5090." in texts["sole_source.md"]
     assert "Ask at least two others" in texts["sole_source.md"]
-    assert "Only 1 seller has a price that we know" in texts["quotes.md"]
+    assert "Only 1 seller has a price that we know and that the rules of" in texts["quotes.md"]
 
 
 def test_the_weight_is_stated_where_the_catalogue_has_it(store_path: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,7 @@ def bid_texts(loaded: Loaded, plan: Plan) -> dict[str, str]:
         "buyer": markdown_text(buyer),
         "wanted": loaded.grant.procurement,
         "lead_days": loaded.grant.purchases.lead_days,
+        "named": markdown_text(listed(loaded.grant.purchases.gpus or ())),
     }
     rows = [{"item": item["label"], **row} for item in items for row in item["rows"]]
     columns = ("item", "mark", "seller", "label", "price", "day", "days")
@@ -97,7 +99,7 @@ def bid_rule(loaded: Loaded, order: Decimal) -> dict[str, Any] | None:
 
 def _item(loaded: Loaded, plan: Plan, machine: Machine, count: int) -> dict[str, Any]:
     models = _models_on(loaded, plan, machine)
-    every = [machine, *_equals(loaded, machine, models)]
+    every = [machine, *_equals(loaded, machine, models, loaded.problem.machines)]
     build, quotes = loaded.builds.get(machine.machine_id), loaded.quotes
     known = [quotes[line.quote_id] for line in machine.lines if line.quote_id in quotes]
     watts = None if build is None else power_figures(build).wall_w
@@ -120,6 +122,7 @@ def _item(loaded: Loaded, plan: Plan, machine: Machine, count: int) -> dict[str,
         "units": None if build is None else rack_units_of(build.host),
         "watts": None if watts is None else f"{watts:,.0f}",
         "rows": [_row(loaded, machine, each, models) for each in every],
+        "left_out": _left_out(loaded, machine, models),
         "sellers": len({seller_of(m.lines[0].vendor) for m in every}),
         "compared": sum(bool(m.lines) and not m.part_of for m in loaded.problem.machines),
         "oldest": day_words(min(line.quoted_on for line in machine.lines)),
@@ -157,13 +160,27 @@ def _price(loaded: Loaded, machine: Machine) -> Decimal:
     return price_before_tax(machine, loaded.problem.rules)
 
 
-def _equals(loaded: Loaded, machine: Machine, models: list[str]) -> list[Machine]:
+def _left_out(loaded: Loaded, machine: Machine, models: list[str]) -> list[dict[str, str]]:
+    """Equals that the grant's rules keep from being bought, each with the rule."""
+    wider = loaded.unrestricted or loaded.problem
+    there = {m.machine_id for m in loaded.problem.machines}
+    others = [m for m in (*wider.machines, *loaded.sums) if m.machine_id not in there]
+    why = {each.label: each.reason for each in loaded.left_out}
+    return [
+        {"label": markdown_text(m.label), "why": markdown_text(why[m.label])}
+        for m in _equals(loaded, machine, models, others)
+    ]
+
+
+def _equals(
+    loaded: Loaded, machine: Machine, models: list[str], machines: Iterable[Machine]
+) -> list[Machine]:
     """Other machines that do the same work within its interval, with as much GPU memory, cheapest
     first; of each seller the cheapest two."""
     least = _gpu_gib(loaded, machine) * machine.gpu_count
     every = [
         m
-        for m in loaded.problem.machines
+        for m in machines
         if m.lines
         and m.machine_id != machine.machine_id
         and not (m.part_of or m.share_of or m.upgrade_of)
