@@ -177,6 +177,10 @@ class Host:
         return f"{self.name} ({OWN_QUOTE})" if self.is_own_quote else self.name
 
 
+TAKEN_OUT = "taken out"
+"""What stands in ``Quote.includes`` behind tax that is no longer in its price."""
+
+
 class Quote(NamedTuple):
     """What somebody asked for one item on one day. A quote is corrected by a later one, never
     changed. As light as a row: a ledger may have 100,000 of them."""
@@ -217,6 +221,13 @@ class Quote(NamedTuple):
     def has_tax(self) -> bool:
         """Whether the tax is in it that other prices leave out."""
         return "tax" in (self.includes or "").lower()
+
+    @property
+    def tax_words(self) -> str:
+        """What is said of that tax beside the price; empty where none is in it."""
+        if not self.has_tax:
+            return ""
+        return ", its tax taken out" if TAKEN_OUT in (self.includes or "") else ", includes tax"
 
     @property
     def is_summed(self) -> bool:

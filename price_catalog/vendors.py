@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from price_catalog.csv_table import Reader, Row, read_records, read_rows
+from price_catalog.model import TAKEN_OUT, Quote
 
 PATH = Path(__file__).with_name("vendors.csv")
 EU = frozenset(
@@ -107,3 +108,19 @@ def delivery(name: str, country: str) -> Delivery:
     if country == vendor.country or vendor.delivers_to & {country, "worldwide"}:
         return "delivers"
     return "does not deliver" if vendor.delivers_to else "not stated"
+
+
+def before_tax(quote: Quote, vat: Decimal) -> Quote:
+    """A quote without the tax that other prices leave out: ``vat`` is what its buyer pays, as a
+    share; where that is 0 the tax is of its seller's country. Itself where no rate is known."""
+    if not quote.has_tax:
+        return quote
+    vendor = find_vendor(quote.vendor)
+    at = None if vendor is None or vendor.country is None else load_countries()[vendor.country]
+    rate = vat or (at and at.vat)
+    if not rate:
+        return quote
+    return quote._replace(
+        price_usd=round(quote.price_usd / (1 + rate), 2),
+        includes=f"{quote.includes} ({float(rate) * 100:g} % {TAKEN_OUT})",
+    )

@@ -196,7 +196,7 @@ def price_source_words(
     if any(map(is_own_price, quotes)) and not build.host.is_own_quote:
         who = f"{OWN_QUOTE}, {who}"
     day = min(quote.quoted_on for quote in quotes)
-    return f"{who}, {day:%B %Y}"
+    return f"{who}, {day:%B %Y}{''.join(dict.fromkeys(quote.tax_words for quote in quotes))}"
 
 
 def is_unquoted(build: Build, host_quote: Quote) -> bool:

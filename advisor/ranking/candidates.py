@@ -179,12 +179,8 @@ class Candidates:
             if time is not None and build.limit is not None:
                 time = under_limit(time, build.limit)
             gpu_key, host_key = price_keys(build)
-            gpu_quote, host_quote = (
-                quote._replace(price_usd=quote.price_usd / (1 + self.vat))
-                if quote is not None and self.vat and quote.has_tax
-                else quote
-                for quote in (prices.get(gpu_key), prices.get(host_key))
-            )
+            gpu_quote = self._before_tax(prices.get(gpu_key))
+            host_quote = self._before_tax(prices.get(host_key))
             cents = NO_PRICE
             if gpu_quote is not None and host_quote is not None:
                 cents = build_cents(build, gpu_quote.price_usd, host_quote.price_usd)
@@ -204,6 +200,13 @@ class Candidates:
         self.offered = [each in AVAILABILITIES[:2] for each in self.availability]
         """Whether somebody sells all of it at prices of the last year."""
         self._leave_out_old_prices()
+
+    def _before_tax(self, quote: Quote | None) -> Quote | None:
+        if quote is None or not quote.has_tax:
+            return quote
+        from price_catalog.vendors import before_tax  # late: as above
+
+        return before_tax(quote, self.vat)
 
     def abroad(self, seller: str) -> str:
         """The country of a seller, as ``, Germany``; empty where that is the buyer's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -30,7 +31,9 @@ YOUNG, OLD = TODAY - timedelta(days=30), TODAY - timedelta(days=800)
 WHOLE = replace(make_host(1, "whole"), gpu_id="b")
 
 
-def candidates(*gpu_quotes: Quote, hosts: tuple[Host, ...] = (), today: date = TODAY) -> Candidates:
+def candidates(
+    *gpu_quotes: Quote, hosts: tuple[Host, ...] = (), today: date = TODAY, buy_in: str | None = None
+) -> Candidates:
     """Cards that take 10, 20, 30 ... days alone, in a host sold this month."""
     ids = list(dict.fromkeys(q.item_id for q in gpu_quotes if q.item_kind == "gpu"))
     gpus = [make_gpu(gpu_id) for gpu_id in ids]
@@ -38,7 +41,7 @@ def candidates(*gpu_quotes: Quote, hosts: tuple[Host, ...] = (), today: date = T
     times = [make_best(make_time(gpu_id, 1, 10.0 * (at + 1))) for at, gpu_id in enumerate(ids)]
     builds = enumerate_builds(gpus, [make_host(1), *hosts], counts=(1,))
     book = choose_quotes(quotes, "latest", today=today)
-    return Candidates(make_model(), builds, times, book, "sound")
+    return Candidates(make_model(), builds, times, book, "sound", buy_in=buy_in)
 
 
 def card(gpu_id: str, day: date = YOUNG, kind: str = "list", **changes: object) -> Quote:
@@ -153,3 +156,21 @@ def test_first_place_is_sold_wherever_any_is(kinds: list[int], rule: str) -> Non
         assert all((TODAY - row.gpu_quote.quoted_on).days < 365 for row in answer.rows())
     left = [i for i, _ in answer.excluded_order]
     assert sorted([*answer.order, *left]) == list(range(len(found.builds)))
+
+
+def test_prices_are_compared_before_tax() -> None:
+    """Of the buyer's country, else of the seller's; where neither has a rate a price stays."""
+    for vendor, buy_in, usd, words in (
+        ("Kiebel", None, 1000, ", its tax taken out"),
+        ("Kiebel", "US", 1000, ", its tax taken out"),
+        ("Kiebel", "GB", 991.67, ", its tax taken out"),
+        ("a shop", "DE", 1000, ", its tax taken out"),
+        ("a shop", None, 1190, ", includes tax"),
+        ("BIZON", "US", 1190, ", includes tax"),
+    ):
+        quote = card("a")._replace(price_usd=Decimal(1190), vendor=vendor, includes="tax")
+        found = candidates(quote, buy_in=buy_in)
+        (mine,) = found.gpu_quotes
+        assert mine is not None and (float(mine.price_usd), mine.tax_words) == (usd, words)
+        assert found.cents == [round(usd * 100) + 500_00]
+    assert mine is not None and mine._replace(includes="shipping").tax_words == ""

@@ -69,6 +69,11 @@ class BuildCosts:
         return tuple(quote for quote in found if quote is not None)
 
     @property
+    def tax_words(self) -> str:
+        """What is said of tax in these prices."""
+        return "".join(dict.fromkeys(quote.tax_words for quote in self.quotes))
+
+    @property
     def priced_on(self) -> date:
         """The day of the older of its prices."""
         return min(quote.quoted_on for quote in self.quotes)

@@ -137,6 +137,7 @@ def cost_sentence(costs: BuildCosts) -> str:
             price += ", out of date: its GPUs cost more now"
         elif not costs.candidates.offered[costs.position]:
             price += f", {_unsold_words(costs)}"
+        price += costs.tax_words
     counted = "with" if own.terms.electricity_usd_per_kwh else "without"
     words = f"Owning {machine} costs {usd_rounded(own.life_usd)} over {years} "
     words += f"({price}, {counted} electricity)"
@@ -169,7 +170,9 @@ def rent_sentence(costs: BuildCosts) -> str:
     pays = pays_words(even, own.terms, is_owned=costs.build.host_owned)
     words += f" {pays[0].upper()}{pays[1:]}"
     if not (costs.build.host_owned or costs.candidates.offered[costs.position]):
-        words += f", at a price of {costs.priced_on:%B %Y}, {_unsold_words(costs)}"
+        words += f", at a price of {costs.priced_on:%B %Y}, {_unsold_words(costs)}{costs.tax_words}"
+    elif costs.tax_words:
+        words += f", at a price of {costs.priced_on:%B %Y}{costs.tax_words}"
     return f"{words}."
 
 
@@ -329,7 +332,9 @@ def _rests_on(costs: BuildCosts, evens: Sequence[BreakEven], width: int) -> list
     facts = []
     for name, quote in zip(("machine", "one GPU"), costs.quotes, strict=False):
         where = quote.url or quote.file or quote.source_id
-        said = f"{usd_and_cents(quote.price_usd)}, {quote.label}, {quote.quoted_on}"
+        said = (
+            f"{usd_and_cents(quote.price_usd)}{quote.tax_words}, {quote.label}, {quote.quoted_on}"
+        )
         facts.append((name, f"{said}, {where}"))
     best = costs.candidates.times[costs.position]
     if best is not None and best.chosen is not None:

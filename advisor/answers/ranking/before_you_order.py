@@ -163,9 +163,8 @@ def _quote(found: Verdict, row: RankedRow) -> Doubt | None:
         if not whole:
             sellers = " and ".join(dict.fromkeys((gpu.vendor, host.vendor)))
             words[-1] = f"parts of {sellers}, prices {age}: you put it together"
-    if host.has_tax or gpu.has_tax:
-        out = "which is taken out" if found.candidates.vat else "which other prices leave out"
-        words.append(f"quoted with tax, {out}")
+    taxed = (quote for quote in dict.fromkeys((host, gpu)) if quote.has_tax)
+    words += [f"{quote.vendor} quotes with {quote.includes}" for quote in taxed]
     return Doubt("quote", "; ".join(words), _listed(row)) if words else None
 
 

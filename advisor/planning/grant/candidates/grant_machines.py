@@ -13,7 +13,7 @@ from advisor.planning.grant.grant_keys import Owned
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.toml_reader import wrong
 from advisor.planning.solver.problem import Machine, PriceLine, RunTime
-from advisor.ranking.candidates import Candidates
+from advisor.ranking.candidates import Candidates, price_keys
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import BestTime, Model, on_host
 from advisor.typed_input import InputError
@@ -336,7 +336,8 @@ def buyable(
         if power is not None and power.wall_w is None:
             power = None
         candidates = next(iter(by_recipe.values()))
-        both = [*filter(None, (candidates.gpu_quotes[i], candidates.host_quotes[i]))]
+        # As quoted: the plan takes out the tax itself, by the grant's rate.
+        both = [*filter(None, map(book.get, price_keys(build)))]
         reason: str | None = None
         if not times:  # as where there is no price
             reason = _reason(gaps.values(), build)
