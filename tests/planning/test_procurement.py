@@ -68,6 +68,13 @@ def test_rent_is_of_allowed_providers_and_never_of_strangers(
         loaded_with(store_path, tmp_path, 'providers = ["lamda"]', text)
 
 
+def test_a_seller_that_no_quote_has_is_refused(store_path: Path, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"procurement\.vendors: no quote is of 'Puggett'; did you"
+    ):
+        loaded_with(store_path, tmp_path, 'vendors = ["Kiebel", "Puggett"]')
+
+
 def test_what_is_left_out_is_in_json_with_what_it_would_have_saved(
     store_path: Path, tmp_path: Path
 ) -> None:
@@ -100,7 +107,7 @@ def test_the_shortest_part_of_a_warranty_counts(words: str | None, years: float 
 
 
 def test_rules_that_leave_no_plan_say_so(store_path: Path, tmp_path: Path) -> None:
-    none = plan_loaded(loaded_with(store_path, tmp_path, 'vendors = ["Nobody Ltd"]'), 30)
+    none = plan_loaded(loaded_with(store_path, tmp_path, 'vendors = ["Arc Compute"]'), 30)
     assert none.plan is None
     first = none.ways_out[0].text()
     assert first.startswith("loosen [procurement]: what it leaves out, ")

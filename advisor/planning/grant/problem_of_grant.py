@@ -28,7 +28,7 @@ from advisor.planning.grant.candidates.grant_machines import (
     told_first,
     upgrades,
 )
-from advisor.planning.grant.candidates.procurement import refused
+from advisor.planning.grant.candidates.procurement import is_among, refused, seller_of
 from advisor.planning.grant.candidates.split_machines import parts_of
 from advisor.planning.grant.candidates.sums import SUMMED, behind_named, less_as_sum
 from advisor.planning.grant.cross_field_checks import check_days
@@ -166,6 +166,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         if speed is not None:
             link = link_of_speed(float(speed))
             joined[key] = Timed(reader.asked_times(of.recipe_id, "ours", 2, link), share)
+    _check_vendors(snapshot, grant)
     left_out: list[LeftOut] = []
     machines, builds, quotes = buyable(snapshot, grant, by_recipe, best, today, left_out)
     rentals, not_allowed, prices = _rentals(reader, snapshot, grant, best, today, left_out)
@@ -238,6 +239,15 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
             for more in [*([[]] if sums else []), *told_first(told, bought)]
         ),
     )
+
+
+def _check_vendors(snapshot: Snapshot, grant: Grant) -> None:
+    """Whether each accepted seller has quoted anything. Raises InputError."""
+    sellers = sorted({seller_of(quote.vendor) for quote in snapshot.quotes})
+    for name in grant.procurement.vendors or ():
+        if not any(is_among(seller, [name]) for seller in sellers):
+            problem = f"no quote is of '{name}'; {nearest(name, sellers)}"
+            raise wrong(grant.file, "procurement.vendors", problem)
 
 
 def _rent_limits(

@@ -52,9 +52,9 @@ def refused(
 
 
 def _seller(rules: Procurement, seller: str) -> str | None:
-    if rules.vendors is not None and not _is_among(seller, rules.vendors):
+    if rules.vendors is not None and not is_among(seller, rules.vendors):
         return f"{seller} is not one of the accepted sellers"
-    if _is_among(seller, rules.vendors_refused or ()):
+    if is_among(seller, rules.vendors_refused or ()):
         return f"{seller} is refused"
     if rules.country is None:
         return None
@@ -68,7 +68,8 @@ def _seller(rules: Procurement, seller: str) -> str | None:
     return None
 
 
-def _is_among(seller: str, names: Iterable[str]) -> bool:
+def is_among(seller: str, names: Iterable[str]) -> bool:
+    """Whether a seller's name has one of these in it."""
     return any(name.casefold() in seller.casefold() for name in names)
 
 
