@@ -100,6 +100,7 @@ def test_a_part_of_the_gpus_is_better_only_than_what_is_said_to_be_a_part(
 ) -> None:
     """What is not proven ``among`` some is of every GPU and every smaller budget."""
     proven: list[tuple[int, int]] = []
+    said = 0
     for total in ("$4,000", "$9,000", "$10,800", "$13,500"):
         text = TWO_MODELS.format(total=total, objective="most-runs")
         for gpus in (*ALONE, None):
@@ -114,7 +115,13 @@ def test_a_part_of_the_gpus_is_better_only_than_what_is_said_to_be_a_part(
             if gpus is None and " among " not in sentence:
                 assert all(reached <= each for each in proven), sentence
             proven.append(reached)
-    assert proven
+            bought = {each.machine_id for each in found.plan.purchases}
+            sold = all(m.on_sale for m in found.loaded.problem.machines if m.machine_id in bought)
+            if not sold and " among " in sentence:
+                said += "of GPUs that are still sold, with a seller or without" in sentence
+            else:
+                assert "with a seller or without" not in sentence
+    assert proven and said
 
 
 FREE_SLOTS = """

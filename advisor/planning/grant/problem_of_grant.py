@@ -120,7 +120,7 @@ class Loaded:
         if all(machine.on_sale for machine in machines):
             return " among what is on sale"
         named = " or named" if self.grant.purchases.gpus else ""
-        return f" among GPUs that are on sale{named}"
+        return f" among machines of GPUs that are still sold{named}, with a seller or without"
 
     def told_too(self) -> Loaded | None:
         """The same with machines that need a quote, for where nothing on sale does the
