@@ -4,12 +4,14 @@ request is beyond what the funder takes."""
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from advisor.planning.currency import Currency
+from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import FUNDERS
 from advisor.planning.grant.read_grant import read_grant
@@ -17,7 +19,17 @@ from advisor.planning.planned import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.document import plain_text
-from tests.planning.forms_for_tests import GRANT, TODAY, cautions_of, in_currency, report_for
+from advisor.planning.solver.problem import Allocation
+from advisor.planning.solver.solve import solve
+from tests.planning.forms_for_tests import (
+    GRANT,
+    TODAY,
+    cautions_of,
+    in_currency,
+    loaded_of,
+    report_for,
+)
+from tests.plans_for_tests import make_experiment, make_problem, make_rental
 
 
 def told(planned: Planned, **changes: object) -> list[str]:
@@ -114,3 +126,26 @@ def test_without_rules_the_threshold_is_that_of_the_regulation(tmp_path: Path, f
     own = '[institution]\nrules = "us-equipment-5000"\n'
     path.write_text(GRANT.format(funder=funder) + own, encoding="utf-8")
     assert read_grant(path).institution.equipment_threshold == 5000
+
+
+def test_a_quote_that_ends_before_its_order_is_told_with_both_days(planned: Planned) -> None:
+    assert planned.plan is not None
+    loaded, ends = planned.loaded, date(2026, 12, 31)
+    assert not any("ends on" in each for each in cautions(loaded, planned.plan))
+    quotes = {name: each._replace(valid_until=ends) for name, each in loaded.quotes.items()}
+    said = cautions(replace(loaded, quotes=quotes), planned.plan)
+    assert any("ends on 31 December 2026, before the order of 1 " in each for each in said)
+
+
+@pytest.mark.parametrize(("runs", "many"), [(7, False), (8, True)])
+def test_whether_an_allocation_has_so_many_at_once_is_asked(
+    planned: Planned, runs: int, many: bool
+) -> None:
+    hours = replace(make_rental("node", "0", {"a": 20.0}), allocation="hours", provider="Campus")
+    problem = make_problem(
+        experiments=(make_experiment("e", "a", runs, 0, 20),),
+        rentals=(hours,),
+        allocations=(Allocation(allocation_id="hours", name="Campus", gpu_hours_a_year=None),),
+    )
+    says = f"{runs} × (node) are used at once: ask Campus whether it has that many."
+    assert (says in cautions(loaded_of(planned.loaded.grant, problem), solve(problem))) is many

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from advisor.costs.amount_words import day_words
 from advisor.planning.grant.allocation_programmes import ASSUMED, OWN_WORD
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.candidates.grant_machines import LeftOut, unquoted
-from advisor.planning.grant.candidates.procurement import to_ask
+from advisor.planning.grant.candidates.procurement import seller_of, to_ask
 from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
@@ -121,6 +122,7 @@ def ordered_cautions(loaded: Loaded, plan: Plan) -> Cautions:
     yield from _idle(grant, problem, plan)
     yield from _not_asked(grant, problem, plan)
     yield from _bought(grant, bought)
+    yield from _ended(loaded, plan)
     yield from _left_out(grant, loaded.left_out)
     yield from _hours(grant, problem, plan)
     yield from _rented_at_once(problem, plan)
@@ -135,6 +137,19 @@ def ordered_cautions(loaded: Loaded, plan: Plan) -> Cautions:
     for says in to_ask(grant.procurement, bought, loaded.quotes):
         yield says, ""
     yield from _settings(grant, plan)
+
+
+def _ended(loaded: Loaded, plan: Plan) -> Cautions:
+    """Quotes that end before their order."""
+    machines = {m.machine_id: m for m in loaded.problem.machines}
+    for p in plan.purchases:
+        day = loaded.grant.start + timedelta(days=loaded.problem.orders[p.order])
+        for line in machines[p.machine_id].lines:
+            quote = loaded.quotes.get(line.quote_id)
+            if quote is not None and quote.valid_until and quote.valid_until < day:
+                says = f"The quote of {seller_of(line.vendor)} for {machines[p.machine_id].label}"
+                says += f" ends on {day_words(quote.valid_until)}, before the order of"
+                yield f"{says} {day_words(day)}: ask for one that holds until then.", ""
 
 
 def _left_out(grant: Grant, left_out: Sequence[LeftOut]) -> Cautions:
@@ -231,11 +246,12 @@ def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Caution
 
 
 def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Cautions:
-    """Rented machines that a provider may not have: so many at a time, or with so many GPUs."""
-    rentals = {r.rental_id: r for r in problem.rentals if r.allocation is None}
+    """Machines that a provider may not have: so many at a time, or with so many GPUs."""
+    rentals = {r.rental_id: r for r in problem.rentals}
     for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
         if plan.at_once(name) >= MANY:
-            says = f"{plan.at_once(name)} × ({rentals[name].label}) are rented at once"
+            verb = "rented" if rentals[name].allocation is None else "used"
+            says = f"{plan.at_once(name)} × ({rentals[name].label}) are {verb} at once"
             yield f"{says}: ask {rentals[name].who} whether it has that many.", ""
         if rentals[name].row_of_one:
             gpus = rentals[name].gpu_count
