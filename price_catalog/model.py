@@ -219,8 +219,9 @@ class Quote(NamedTuple):
 
     @property
     def has_tax(self) -> bool:
-        """Whether the tax is in it that other prices leave out."""
-        return "tax" in (self.includes or "").lower()
+        """Whether the tax is in it that other prices leave out, or was."""
+        words = (self.includes or "").lower().replace(",", ";").replace("+", ";").split(";")
+        return any(word.strip() == "tax" or TAKEN_OUT in word for word in words)
 
     @property
     def tax_words(self) -> str:

@@ -113,7 +113,7 @@ def delivery(name: str, country: str) -> Delivery:
 def before_tax(quote: Quote, vat: Decimal) -> Quote:
     """A quote without the tax that other prices leave out: ``vat`` is what its buyer pays, as a
     share; where that is 0 the tax is of its seller's country. Itself where no rate is known."""
-    if not quote.has_tax:
+    if not quote.has_tax or TAKEN_OUT in (quote.includes or ""):
         return quote
     vendor = find_vendor(quote.vendor)
     at = None if vendor is None or vendor.country is None else load_countries()[vendor.country]

@@ -327,6 +327,9 @@ def _includes(text: str, item_kind: str) -> str:
     not known, which is wrong enough."""
     words = {word.strip().lower() for word in re.split(r"[;,+]", text)} - {""}
     for word in sorted(words - {*INCLUDES}):
+        if re.search(r"\b(tax|vat)\b", word):
+            raise ValueError(f"{shown(word)}: write tax where the price includes it, else nothing")
+    for word in sorted(words - {*INCLUDES}):
         if item_kind in ("", "host", "server"):
             return text
         raise ValueError(f"{shown(word)} is not known; {nearest(word, INCLUDES)}")

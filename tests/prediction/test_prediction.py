@@ -24,7 +24,7 @@ from tests.prediction.what_ships import CHIPS, WORKLOADS
 def told_of_all(
     models: Sequence[Workload], chips: Sequence[Chip], count: int, fitted: Fitted
 ) -> Predictions:
-    """Each model (rows) on so many of each GPU (columns), one after the other."""
+    """Each model (rows) on these numbers of each GPU (columns), one after the other."""
     pairs = np.indices((len(models), len(chips))).reshape(2, -1)
     return predict_many(Asked(models, chips, *pairs, np.full(pairs.shape[1], count), fitted))
 

@@ -123,12 +123,12 @@ def page(observations: Sequence[Observation], fitted: Fitted, cuts: dict[str, li
         "what unpacking weights of 4 bits costs on Qwen 7B. With one of the sizes 1B, 3B and 8B "
         "left out of that choice, our own software with adapters is 4.8 % off in time (11 of 11 "
         "inside), with all weights 1.8 %, the libraries' defaults with adapters 6.8 % (9 of 9 "
-        "inside). *Memory* is told over measured, less one, without CUDA's context; it is 2 % off "
-        "(at most 7 %) of ours with adapters and 5 % (8 %) with all weights. Defaults without "
-        "autocast keep FP32 copies and hold up to a sixth more than is told (the H100's rows). "
-        "Full fine-tuning is told with FP32 copies of the weights: the libraries' defaults without "
-        "them (weights and states in BF16) take as long and half the memory. Unsloth on a B200 "
-        "waits for its host: its rate does not rise with the GPU. MLPerf's llama2_70b_lora "
+        "inside). *Memory* is predicted over measured, less one, without CUDA's context; it is 2 % "
+        "off (at most 7 %) of ours with adapters and 5 % (8 %) with all weights. Defaults without "
+        "autocast keep FP32 copies and hold up to a sixth more than predicted (the H100's rows). "
+        "Full fine-tuning is predicted with FP32 copies of the weights: the libraries' defaults "
+        "without them (weights and states in BF16) take as long and half the memory. Unsloth on a "
+        "B200 waits for its host: its rate does not rise with the GPU. MLPerf's llama2_70b_lora "
         "computes in 8 bits, and is not compared. `python -m tools.fit.finetuning` prints it.",
         tuned_table(load_tuned(fitted)),
         "## Fits or not",

@@ -246,7 +246,7 @@ def _limited_rent(grant: Grant, problem: PlanningProblem, plan: Plan) -> Caution
 
 
 def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Cautions:
-    """Machines that a provider may not have: so many at a time, or with so many GPUs."""
+    """Machines that a provider may not have in that number, or with that number of GPUs."""
     rentals = {r.rental_id: r for r in problem.rentals}
     for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
         if plan.at_once(name) >= MANY:

@@ -61,7 +61,7 @@ from price_catalog.model import Rental as RentalPrice
 from price_catalog.providers import provider_name, written_provider
 
 SEVERAL = (2, 4, 8)
-"""GPUs of one machine, which are priced by one where no offer of so many is known."""
+"""GPUs of one machine, which are priced by one where no offer of that number is known."""
 STALE_DAYS = 365
 """Rental prices older than this are not planned with."""
 

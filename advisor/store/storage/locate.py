@@ -45,6 +45,6 @@ def draft_name(path: Path) -> str:
 
 def typed_path(path: Path) -> str:
     """A path as it is typed in a command: whatever it is called, a shell takes it for a name."""
-    from shlex import quote  # late: only who is refused is told a command
+    from shlex import quote  # late: only a refusal names a command
 
     return quote(str(path))
