@@ -13,7 +13,6 @@ from advisor.costs.cost_of_owning import total_cost_of_ownership
 from advisor.costs.cost_terms import read_terms
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.solver.money.cents import price_before_tax
 from advisor.planning.solver.plan import Plan
 from advisor.typed_input import InputError
 from price_catalog.builds import rack_units_of
@@ -66,7 +65,7 @@ def costs_of_runs(loaded: Loaded, plan: Plan) -> list[RunOwned]:
         machine, build = machines[machine_id], loaded.builds.get(machine_id)
         if build is None:
             continue  # owned, a part, or a share that the campus runs
-        usd = loaded.grant.currency.in_usd(price_before_tax(machine, problem.rules))
+        usd = loaded.grant.currency.in_usd(machine.price)
         watts = wall_w(build, loaded.snapshot.measured_w.get(build.gpu.gpu_id))
         units = rack_units_of(build.host)
         own = total_cost_of_ownership(

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from advisor.answers.plan.plan_doubts import plan_doubts
-from advisor.costs.price_book import PriceBook
+from advisor.costs.price_book import STALE_DAYS, PriceBook
 from advisor.costs.rental import rent_offers
 from advisor.planning.grant.candidates.grant_machines import ONLY_TOLD, gone, orderable, sold
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.problem_of_grant import STALE_DAYS
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.grant.toml_reader import Line
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded

@@ -218,8 +218,7 @@ def _price(loaded: Loaded, machine: Machine) -> Doubt:
     written = loaded.grant.currency.written
     if (today := loaded.ordered_today(machine)) is not None:
         low, high = (written(Decimal(f"{end:.3g}")) for end in today)
-        has_tax = any(each.has_tax for each in machine.lines)
-        before = " before VAT" if loaded.problem.rules.vat and not has_tax else ""
+        before = " before VAT" if loaded.problem.rules.vat else ""
         words += f"; {low} to {high}{before} if ordered today, in 9 of 10 cases"
     # The same cards as a sum, where a quote of hardly more is bought; or quoted whole, where the
     # sum is bought, which rankings by days put behind that.

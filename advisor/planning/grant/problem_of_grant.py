@@ -10,8 +10,9 @@ from itertools import chain
 
 from msgspec import structs
 
+from advisor.costs.price_book import STALE_DAYS
 from advisor.costs.price_interval import price_today
-from advisor.costs.rental import rates_that_count
+from advisor.costs.rental import rates_that_count, rent_offers
 from advisor.planning.grant.candidates.allocations import allocations_of, shares
 from advisor.planning.grant.candidates.cost_lines import fixed_costs, machine_extras, order_days
 from advisor.planning.grant.candidates.grant_machines import (
@@ -62,8 +63,6 @@ from price_catalog.providers import provider_name, written_provider
 
 SEVERAL = (2, 4, 8)
 """GPUs of one machine, which are priced by one where no offer of that number is known."""
-STALE_DAYS = 365
-"""Rental prices older than this are not planned with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +103,7 @@ class Loaded:
             if line.quote_kind == BUY_IN:
                 return None  # the campus names it
             quote = self.quotes[line.quote_id]
-            now, price = price_today(quote, gpu, as_of), line.unit_price * line.quantity
+            now, price = price_today(quote, gpu, as_of), line.before_tax
             low += price * now.low_usd / quote.price_usd
             high += price * now.high_usd / quote.price_usd
         return None if low == high else (round(low, 2), round(high, 2))
@@ -412,18 +411,25 @@ def called_by(wanted: GrantExperiment, model: Model) -> str:
     return model.name if wanted.name == wanted.model else wanted.name
 
 
-def _times_one(one: Rental, count: int, times: Mapping[str, RunTime]) -> Rental:
-    """A machine with several GPUs at that many times the price of one, as in
-    `advisor.costs.rental.rent_offers`."""
-    return replace(
-        one,
-        rental_id=f"{one.rental_id}*{count}",
-        label=f"{count}{one.label.removeprefix('1')}",
+def _rental(
+    grant: Grant, gpu: str, rate: RentalPrice, count: int, times: Mapping[str, RunTime]
+) -> Rental:
+    """A machine with several GPUs at a rate of its own, or at that many times the rate of one."""
+    of_one, usd = rate.gpu_count < count, rate.price_per_hour_usd
+    pieces = count if of_one else 1
+    return Rental(
+        rental_id=f"{rate.rental_id}*{count}" if of_one else rate.rental_id,
+        label=f"{count} × {gpu}, {rate.kind}, {written_provider(rate.provider)}",
+        provider=rate.provider,
+        kind=rate.kind,
+        gpu_id=rate.gpu_id,
         gpu_count=count,
-        price_per_hour=one.price_per_hour * count,
-        quoted_usd=None if one.quoted_usd is None else one.quoted_usd * count,
+        price_per_hour=grant.currency.rate_of_usd(usd) * pieces,
+        quoted_usd=None if grant.currency.code == "USD" else usd * pieces,
+        priced_on=rate.priced_on,
+        source_id=rate.source_id,
         times=times,
-        row_of_one=one.rental_id,
+        row_of_one=rate.rental_id if of_one else "",
     )
 
 
@@ -445,14 +451,14 @@ def _rentals(
     as_of = grant.prices if isinstance(grant.prices, date) else today
     wanted = gpu_ids_of(snapshot, grant, "rentals", grant.rentals.gpus)
     names = {gpu.gpu_id: gpu.short_name for gpu in snapshot.gpus}
-    offers, own_money = reader.rentals(), grant.currency.code == "USD"
+    offers = reader.rentals()
     providers = {provider_name(name) for name in grant.rent_providers or ()}
     known = {offer.provider for offer in offers}
     for name in sorted(providers - known):
         problem = f"'{name}' is not known; {nearest(name, sorted(known))}"
         own = grant.rent_providers != grant.procurement.providers
         raise wrong(grant.file, f"{'rentals' if own else 'procurement'}.providers", problem)
-    products: dict[tuple[bool, str, int, str], list[Rental]] = {}
+    usable: dict[tuple[bool, str], list[RentalPrice]] = {}
     prices: dict[str, RentalPrice] = {}
     unfit = {"leave out processor and memory, which are paid beside": 0, "more than a year old": 0}
     bare, stale = unfit
@@ -471,35 +477,17 @@ def _rentals(
             unfit[stale] += 1
             continue
         prices[offer.rental_id] = offer
-        rental = Rental(
-            rental_id=offer.rental_id,
-            label=f"{offer.gpu_count} × {names.get(offer.gpu_id, offer.gpu_id)}, "
-            f"{offer.kind}, {written_provider(offer.provider)}",
-            provider=offer.provider,
-            kind=offer.kind,
-            gpu_id=offer.gpu_id,
-            gpu_count=offer.gpu_count,
-            price_per_hour=grant.currency.rate_of_usd(offer.price_per_hour_usd),
-            quoted_usd=None if own_money else offer.price_per_hour_usd,
-            priced_on=offer.priced_on,
-            source_id=offer.source_id,
-            times=times_of(best, offer.gpu_id, offer.gpu_count, grant),
-        )
-        product = allowed, offer.gpu_id, offer.gpu_count, offer.kind
-        products.setdefault(product, []).append(rental)
-    for (allowed, gpu_id, one, kind), same in [*products.items()]:
-        for count in SEVERAL if one == 1 else ():
-            times = times_of(best, gpu_id, count, grant)
-            several = [_times_one(each, count, times) for each in same]
-            products.setdefault((allowed, gpu_id, count, kind), several)
-    # As a ranking counts them: a plan on the cheapest rate would rest on one provider.
+        usable.setdefault((allowed, offer.gpu_id), []).append(offer)
     found: list[Rental] = []
     others: list[Rental] = []
-    for (allowed, *_), same in products.items():
-        if not same[0].times:
-            continue
-        same.sort(key=lambda each: (each.price_per_hour, each.rental_id))
-        middle = replace(same[len(same) // 2], offers=tuple(same))
-        (found if allowed else others).append(middle)
+    for (allowed, gpu_id), rates in usable.items():
+        for count in sorted({*SEVERAL, *(rate.gpu_count for rate in rates)}):
+            times = times_of(best, gpu_id, count, grant)
+            # As a ranking counts them: a plan on the cheapest rate would rest on one provider.
+            for asked in rent_offers(rates, gpu_id, count, today=as_of) if times else ():
+                name = names.get(gpu_id, gpu_id)
+                same = tuple(_rental(grant, name, rate, count, times) for rate in asked.rates)
+                middle = same[asked.rates.index(asked.middle)]
+                (found if allowed else others).append(replace(middle, offers=same))
     left_out += [LeftOut(label=f"{n} rental prices", reason=why) for why, n in unfit.items() if n]
     return found, others, prices

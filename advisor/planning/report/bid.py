@@ -16,7 +16,6 @@ from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned import Planned
 from advisor.planning.report.document import filled, listed
 from advisor.planning.report.plan_costs import in_codes
-from advisor.planning.solver.money.cents import price_before_tax
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import Machine, RunTime
 from advisor.tables.table_formats import markdown_text, to_csv
@@ -69,7 +68,7 @@ def bid_texts(loaded: Loaded, plan: Plan) -> dict[str, str]:
         "title": markdown_text(loaded.grant.title),
         "items": items,
         "currency": loaded.grant.currency.code,
-        "rule": bid_rule(loaded, max(_price(loaded, machine) * count for machine, count in bought)),
+        "rule": bid_rule(loaded, max(machine.price * count for machine, count in bought)),
         "buyer": markdown_text(buyer),
         "wanted": loaded.grant.procurement,
         "lead_days": loaded.grant.purchases.lead_days,
@@ -156,10 +155,6 @@ def _gpu_gib(loaded: Loaded, machine: Machine) -> float:
     return next(gpu for gpu in loaded.snapshot.gpus if gpu.gpu_id == machine.gpu_id).memory_gib
 
 
-def _price(loaded: Loaded, machine: Machine) -> Decimal:
-    return price_before_tax(machine, loaded.problem.rules)
-
-
 def _left_out(loaded: Loaded, machine: Machine, models: list[str]) -> list[dict[str, str]]:
     """Equals that the grant's rules keep from being bought, each with the rule."""
     wider = loaded.unrestricted or loaded.problem
@@ -187,10 +182,10 @@ def _equals(
         and all(model in m.times for model in models)
         and all(m.times[x].days <= _longest(machine.times[x]) for x in models)
         and _gpu_gib(loaded, m) * m.gpu_count >= least
-        and _price(loaded, m) <= MOST_DEARER * _price(loaded, machine)
+        and m.price <= MOST_DEARER * machine.price
     ]
     found: list[Machine] = []
-    for each in sorted(every, key=lambda m: (_price(loaded, m), m.machine_id)):
+    for each in sorted(every, key=lambda m: (m.price, m.machine_id)):
         seller = each.lines[0].vendor
         if sum(other.lines[0].vendor == seller for other in found) < 2:
             found.append(each)
@@ -203,7 +198,7 @@ def _row(loaded: Loaded, chosen: Machine, machine: Machine, models: list[str]) -
         "mark": "chosen" if machine is chosen else "equal",
         "seller": markdown_text(listed(seller_of(line.vendor) for line in machine.lines)),
         "label": markdown_text(machine.label),
-        "price": loaded.grant.currency.written(_price(loaded, machine)),
+        "price": loaded.grant.currency.written(machine.price),
         "day": day_words(min(line.quoted_on for line in machine.lines)),
         "days": markdown_text(", ".join(times)),
     }

@@ -87,7 +87,7 @@ def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
 
     def priced(machine: Machine) -> Machine:
         lines = tuple(
-            replace(line, unit_price=price) if line.quote_id == quote_id else line
+            replace(line, unit_price=price, quoted_usd=None) if line.quote_id == quote_id else line
             for line in machine.lines
         )
         return machine if lines == machine.lines else replace(machine, lines=lines)
@@ -98,7 +98,8 @@ def _price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
 def _rent_price(problem: PlanningProblem, value: tuple[str, str]) -> PlanningProblem:
     rental_id, price = value[0], Decimal(value[1])
     rentals = (
-        replace(r, price_per_hour=price) if r.rental_id == rental_id else r for r in problem.rentals
+        replace(r, price_per_hour=price, quoted_usd=None) if r.rental_id == rental_id else r
+        for r in problem.rentals
     )
     return replace(problem, rentals=tuple(rentals))
 

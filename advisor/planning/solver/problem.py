@@ -63,8 +63,14 @@ class PriceLine:
     """Role, detail, price and date of each part, where the item has a parts list."""
     quoted_usd: Decimal | None = None
     """What ``unit_price`` is converted from; None where it is asked in the grant's currency."""
-    has_tax: bool = False
-    """Whether ``unit_price`` has the value-added tax in it that the grant pays."""
+    tax: Decimal = Decimal(0)
+    """The value-added tax that the grant pays and ``unit_price`` has in it, as a share."""
+
+    @property
+    def before_tax(self) -> Decimal:
+        """Of all pieces."""
+        one = self.unit_price
+        return self.quantity * (round(one / (1 + self.tax), 2) if self.tax else one)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,8 +132,8 @@ class Machine:
 
     @property
     def price(self) -> Decimal:
-        """The whole machine, before overhead."""
-        return sum((line.unit_price * line.quantity for line in self.lines), Decimal(0))
+        """The whole machine, before its tax and overhead."""
+        return sum((line.before_tax for line in self.lines), Decimal(0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

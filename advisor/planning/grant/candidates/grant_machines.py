@@ -424,5 +424,5 @@ def price_line(
         quoted_on=quote.quoted_on,
         source_id=quote.source_id,
         parts=parts,
-        has_tax=quote.has_tax,
+        tax=grant.vat if quote.has_tax else Decimal(0),
     )

@@ -170,7 +170,7 @@ def _price(given: Material, e: EquipmentCost) -> dict[str, Any]:
     kinds = {priced.line.quote_kind for priced in e.lines}
     how = "as reported by others" if kinds == {"secondary"} else "as quoted"
     how = "added up from its parts" if "parts-list" in kinds else how
-    if rules.vat and any(priced.line.has_tax for priced in e.lines):
+    if any(priced.line.tax for priced in e.lines):
         how += ", less the tax in it"
     share, months, use = None, None, None
     if rules.cost_share:

@@ -157,7 +157,7 @@ def _asked(
     quote, words = given.loaded.quotes[p.line.quote_id], f"{what} {p.line.label}"
     unit = "usd" if column.endswith("_usd") else column
     origin = {"item_kind": quote.item_kind, "item": quote.item_id, "column": column}
-    own = p.line.quoted_usd is None and not p.line.has_tax
+    own = p.line.quoted_usd is None and not p.line.tax
     if own and unit == "usd" and value == quote.price_usd:
         # Of its own currency, as it is asked.
         return given.ledger.leaf("asked", p.price.value, "money", words, **origin)

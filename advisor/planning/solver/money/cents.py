@@ -21,21 +21,14 @@ from advisor.planning.solver.money.charges import (
     run_charge,
 )
 from advisor.planning.solver.money.prices import (
-    machine_price,
     months_in_grant,
     paid_price,
-    price_lines,
 )
 from advisor.planning.solver.plan import Placed, Plan, Purchase
 from advisor.planning.solver.problem import FixedCost, Machine, PlanningProblem, Rental, Rules
 
 CENT = Decimal("0.01")
 _ONE = Decimal(1)
-
-
-def price_before_tax(machine: Machine, rules: Rules) -> Decimal:
-    """One machine in the grant's currency, before the terms of an order and its tax."""
-    return machine_price(PLAIN, machine, price_lines(PLAIN, machine, rules))
 
 
 def purchase_cents(machine: Machine, rules: Rules, day: int = 0) -> int:

@@ -36,7 +36,7 @@ def price_lines(on: Arithmetic[N], machine: Machine, rules: Rules) -> list[Price
             price = converted(on, own, rules, "money", words, rules.currency.decimals)
         else:
             price = on.leaf("quote", line.unit_price, "money", words, quote_id=line.quote_id)
-        if line.has_tax and rules.vat:  # it is added with the other terms of an order
+        if line.tax:  # it is added with the other terms of an order
             of, words = [price, with_vat(on, rules)], f"{words}, before its tax"
             price = on.compute("ratio", of, "money", words, decimals=rules.currency.decimals)
         words, name = f"{line.label} in {machine.label}", "pieces of a machine"
