@@ -85,6 +85,13 @@ class TestTyping:
             await settled(pilot)
             assert "-1b" in field(pilot, "model").value
 
+    async def test_a_text_is_shown_from_its_beginning(self, paper_store: Path) -> None:
+        async with running(paper_store, size=NARROW) as pilot:
+            for key, name in (("m", "model"), ("g", "gpus")):
+                await type_into(pilot, key, "x" * 60)
+                await type_into(pilot, key, "h100, a100")
+                assert field(pilot, name).render_line(0).text.startswith("h100, a100")
+
     async def test_time_limit_leaves_out_what_is_too_slow(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:
             await type_into(pilot, "t", "40")
@@ -161,7 +168,10 @@ class TestModel:
             ASKED, prices="latest", budget="20k", model="llama-3.1-8b", evidence="sound"
         )
         async with running(store_path, state=state) as pilot:
-            await pilot.press("f", "space", "space", "tab", *"32", "enter")
+            await pilot.press("f", "tab", *"32", "enter")
+            said = pilot.app.screen.query_one("#said", Static)
+            assert "Rank is of adapters" in str(said.content)
+            await pilot.press("shift+tab", "space", "space", "enter")
             await settled(pilot)
             assert field(pilot, "model").value == "llama-3.1-8b+lora+rank=32"
             name = "Llama 3.1 8B, LoRA of rank 32 on 50M tokens"
@@ -169,6 +179,9 @@ class TestModel:
             assert len(builds(pilot)) > 5
             await pilot.press("H")
             await settled(pilot)
+            assert "(assumed; Days sets the limit)" in str(
+                pilot.app.screen.query_one("#said", Static).content
+            )
             said = str(pilot.app.screen.query_one("#said", Static).render())
             assert "(LoRA on 50M tokens) fine-tune" in " ".join(said.split())
             await pilot.press("escape")

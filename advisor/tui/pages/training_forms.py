@@ -115,7 +115,8 @@ would make it fit. `advisor reach` prints the same.
             text = reach_text(rows, asked, width=width, details=True).partition("\n\n")[2]
             return [(line, PLAIN) for line in text.splitlines()]
 
-        return Judged(reach_sentence(rows, asked), lambda: None, page=page)
+        said = in_fields(self.FIELDS, reach_sentence(rows, asked))
+        return Judged(said, lambda: None, page=page)
 
     def _reached(self, texts: dict[str, str]) -> tuple[list[Reached], ReachQuestion]:
         """Raises InputError and StoreError."""
@@ -136,6 +137,5 @@ would make it fit. `advisor reach` prints the same.
 
 def _tuning_of(texts: dict[str, str]) -> FineTuning | None:
     """Raises InputError."""
-    train = texts["train"]
     given = {name: texts[name] or None for name in ("rank", "data", "epochs")}
-    return None if train == "pretrain" else read_fine_tuning(train, **given)
+    return read_fine_tuning(texts["train"], **given)

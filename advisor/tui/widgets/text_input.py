@@ -29,10 +29,15 @@ class Field(Input):
         return (self.max_length or LONGEST) + 1
 
     def on_resize(self) -> None:
-        """Show a text from its beginning, where it fits or nobody is in it: it was scrolled before
-        it had a width."""
-        if len(self.value) < self.size.width or not self.has_focus:
-            self.scroll_to(0, 0, animate=False, immediate=True)
+        """A text was scrolled before it had a width."""
+        if not self.has_focus:
+            self.scroll_home(animate=False, immediate=True)
+        self.watch_selection()
+
+    def watch_selection(self) -> None:
+        """Show a text that fits from its beginning, whatever longer one was there before."""
+        if super().content_width <= self.size.width:
+            self.scroll_home(animate=False)
 
     def validate(self, value: str) -> ValidationResult | None:
         """Nothing to do: what is wrong with a text depends on the other fields too."""
