@@ -20,7 +20,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 import textual_serve
 from aiohttp import WSCloseCode, WSMsgType, web
@@ -42,8 +42,8 @@ from bench_runner.launch.processes import (
 MAX_VISITORS = 8
 MAX_MESSAGE_BYTES = 256 * 1024
 """Of one message of a page; a longer paste ends its connection."""
-MAX_CONNECTIONS = 256
-"""Far below the files that a process may open; a page needs seven at most."""
+MAX_STRANGERS = 200
+"""Far below the files that a process may open."""
 PATIENCE_S = 10.0
 """How long a connection may stay that has not shown the token."""
 KEPT_ALIVE = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 6))
@@ -71,8 +71,8 @@ class AdvisorServer:
         self.token = secrets.token_urlsafe(24)
         self._downloads = DownloadManager()
         self._programs: dict[ServedProgram, OpenPage] = {}
-        self._opened: dict[RequestHandler, float] = {}
-        self._trusted: set[RequestHandler] = set()
+        self._strangers: dict[RequestHandler, float] = {}
+        """Connections that have not shown the token, the oldest first, and when each was opened."""
 
     async def serve(self) -> None:
         """Serve until Ctrl+C or SIGTERM; a second later nothing of it is left. Raises InputError
@@ -91,20 +91,20 @@ class AdvisorServer:
         assert answers is not None
 
         def connection() -> RequestHandler:
-            self._make_room()
             handler: RequestHandler = answers()
-            self._opened[handler] = loop.time()
+            self._strangers[handler] = loop.time()
+            self._end_strangers()
             return handler
 
         try:
             listening = await loop.create_server(connection, self._host, self._port)
             self._say_where()
-            patience = asyncio.create_task(self._end_silent())
+            looking_after = asyncio.create_task(self._look_after())
             try:
                 await ended.wait()
             finally:
                 listening.close()
-                patience.cancel()
+                looking_after.cancel()
         except (OSError, UnicodeError) as error:
             raise self._cannot_be_used(error) from None
         finally:
@@ -122,42 +122,26 @@ class AdvisorServer:
             f"port {port} on {host} cannot be used ({why}): choose another, such as --port {other}"
         )
 
-    def _make_room(self) -> None:
-        """End the oldest connection of whoever has not shown the token, where there are too many.
+    def _end_strangers(self) -> None:
+        """End what stays open without the token, whether it is silent or asks again and again, and
+        the oldest of too many: else somebody else of this machine could use up our files."""
+        before = asyncio.get_running_loop().time() - PATIENCE_S
+        for handler, opened in tuple(self._strangers.items()):
+            if opened >= before and len(self._strangers) <= MAX_STRANGERS:
+                break
+            del self._strangers[handler]
+            if handler.transport is not None:
+                handler.transport.abort()
 
-        Somebody else of this machine could use up our files with connections that say nothing.
-        """
-        self._forget_closed()
-        if len(self._opened) >= MAX_CONNECTIONS:
-            oldest = next((each for each in self._opened if each not in self._trusted), None)
-            if oldest is not None:
-                self._end(oldest)
-
-    async def _end_silent(self) -> None:
-        """End what stays open without the token, whether it is silent or asks again and again; and
-        each program whose page has hung up, however much of what it sent is still to be read."""
+    async def _look_after(self) -> None:
+        """End strangers, and each program whose page has hung up, however much of what it sent is
+        still to be read."""
         while True:
             await asyncio.sleep(1)
             for page in self._programs.values():
                 if page.task is not None and page.has_hung_up():
                     page.task.cancel()
-            self._forget_closed()
-            before = asyncio.get_running_loop().time() - PATIENCE_S
-            for handler, opened in tuple(self._opened.items()):
-                if opened < before and handler not in self._trusted:
-                    self._end(handler)
-
-    def _end(self, handler: RequestHandler) -> None:
-        del self._opened[handler]
-        if handler.transport is not None:
-            handler.transport.abort()
-
-    def _forget_closed(self) -> None:
-        young = asyncio.get_running_loop().time() - 1  # which may not have been opened yet
-        for handler, opened in tuple(self._opened.items()):
-            if handler.transport is None and opened < young:
-                del self._opened[handler]
-        self._trusted.intersection_update(self._opened)
+            self._end_strangers()
 
     def application(self) -> web.Application:
         """What answers requests."""
@@ -201,7 +185,10 @@ class AdvisorServer:
     async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Refuse whoever does not know the token, and requests of other sites' pages."""
         try:
-            self._refuse_strangers(request)
+            try:
+                self._refuse_strangers(request)
+            except ValueError:
+                raise web.HTTPBadRequest(text="this is no address") from None
             answer = await handler(request)
         except web.HTTPException as refusal:
             refusal.headers.update(_headers("'none'"))
@@ -213,26 +200,24 @@ class AdvisorServer:
     def _refuse_strangers(self, request: web.Request) -> None:
         if not _HOST.fullmatch(request.host):
             raise web.HTTPBadRequest(text="no host is called so")
-        called = _split(f"//{request.host}").hostname or ""
+        called = urlsplit(f"//{request.host}").hostname or ""
         # A name that somebody else points at this machine is no name of ours.
         if is_loopback(self._host) and not is_loopback(called):
             raise web.HTTPForbidden(text=f"open this as http://{self._host} with its port")
         origin = request.headers.get("Origin")
-        if origin is not None and _split(origin).netloc != request.host:
+        if origin is not None and urlsplit(origin).netloc != request.host:
             raise web.HTTPForbidden(text="this page is not of the GPU advisor")
         given = request.match_info.get("token") or request.query.get("token", "")
         free = request.path.startswith(("/static/", "/download/"))  # a key is a secret of its own
         if not free and not secrets.compare_digest(given.encode(), self.token.encode()):
             raise web.HTTPForbidden(text="open the whole address that advisor serve printed")
         if not free:
-            self._trusted.add(request.protocol)
+            self._strangers.pop(request.protocol, None)
 
     async def _page(self, request: web.Request) -> web.Response:
-        size = request.query.get("fontsize", "16")
         page = Template(_PAGE.read_text(encoding="utf-8")).substitute(
             # By the name that it was called by: localhost and 127.0.0.1 are two sites.
             websocket=f"ws://{request.host}/ws/{self.token}",
-            font_size=size if size.isascii() and size.isdigit() and len(size) < 3 else "16",
         )
         policy = (
             "'none'; script-src 'self'; font-src 'self'; img-src 'self' data:; "
@@ -254,7 +239,7 @@ class AdvisorServer:
             size = checked_size(
                 *(int(request.query.get(name, usual)[:9]) for name, usual in _USUAL_SIZE)
             )
-        except (ValueError, RefusedError):
+        except ValueError:
             raise web.HTTPBadRequest(text="no terminal has this size") from None
         socket_ = web.WebSocketResponse(max_msg_size=MAX_MESSAGE_BYTES)
         program = ServedProgram(
@@ -290,7 +275,7 @@ class AdvisorServer:
             found = await self._downloads.get_download_metadata(key)
         except KeyError:
             raise web.HTTPNotFound(text="there is no such file") from None
-        self._trusted.add(request.protocol)
+        self._strangers.pop(request.protocol, None)
         name = "".join(ch if ch.isalnum() or ch in "._-" else "_" for ch in found.file_name)
         answer = web.StreamResponse(
             headers={
@@ -342,13 +327,6 @@ def _is_ours(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
-def _split(address: str) -> SplitResult:
-    try:
-        return urlsplit(address)
-    except ValueError:
-        raise web.HTTPBadRequest(text="this is no address") from None
-
-
 _USUAL_SIZE = (("width", "80"), ("height", "24"))
 
 
@@ -362,7 +340,7 @@ async def _follow(socket_: web.WebSocketResponse, program: ServedProgram) -> Non
             if isinstance(sent, list) and sent[:1] == ["ping"]:
                 await socket_.send_json(["pong", sent[1] if len(sent) > 1 else None])
             await program.take(sent)
-        except (ValueError, RecursionError, RefusedError):
+        except (ValueError, RecursionError):
             await socket_.close(code=WSCloseCode.POLICY_VIOLATION, message=b"not from this page")
             return
 
@@ -395,10 +373,6 @@ MAX_COLUMNS, MAX_ROWS = 1000, 400
 END_WITHIN_S = 2.0
 
 
-class RefusedError(Exception):
-    """A visitor's page sent what no page of ours sends."""
-
-
 class ServedProgram(AppService):  # type: ignore[misc]  # it has no type hints to check against
     """Starts the program without a shell, and leaves nothing of it running."""
 
@@ -427,23 +401,21 @@ class ServedProgram(AppService):  # type: ignore[misc]  # it has no type hints t
         return process
 
     async def take(self, message: object) -> None:
-        """Hand on what the page sent. Raises RefusedError."""
+        """Hand on what the page sent. Raises ValueError where no page of ours sends it."""
         if not isinstance(message, list) or not message:
-            raise RefusedError
+            raise ValueError(message)
         kind, value = message[0], message[1] if len(message) > 1 else None
         if kind == "stdin" and isinstance(value, str):
             await self.send_bytes(value.encode("utf-8", errors="replace"))
         elif kind == "resize" and isinstance(value, dict):
             width, height = value.get("width"), value.get("height")
             await self.set_terminal_size(*checked_size(width, height))
-        elif kind == "ping":
-            return
         elif kind == "blur":
             await self.blur()
         elif kind == "focus":
             await self.focus()
-        else:
-            raise RefusedError
+        elif kind != "ping":
+            raise ValueError(message)
 
     async def end(self) -> None:
         """End the program, whether or not it answers."""
@@ -454,9 +426,6 @@ class ServedProgram(AppService):  # type: ignore[misc]  # it has no type hints t
             self.terminate()
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(process.wait(), END_WITHIN_S)
-        if process is not None and process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
         self.close()
 
     def close(self) -> None:
@@ -473,10 +442,9 @@ class ServedProgram(AppService):  # type: ignore[misc]  # it has no type hints t
                 self._process.terminate()
 
 
-def checked_size(width: object, height: object) -> tuple[int, int]:
-    """Columns and rows of a terminal that somebody can see. Raises RefusedError."""
-    if type(width) is not int or type(height) is not int:
-        raise RefusedError
-    if not (0 < width <= MAX_COLUMNS and 0 < height <= MAX_ROWS):
-        raise RefusedError
+def checked_size(width: Any, height: Any) -> tuple[int, int]:
+    """Columns and rows of a terminal that somebody can see. Raises ValueError."""
+    whole = type(width) is int and type(height) is int
+    if not whole or not (0 < width <= MAX_COLUMNS and 0 < height <= MAX_ROWS):
+        raise ValueError(width, height)
     return width, height

@@ -187,7 +187,7 @@ async def test_no_program_is_started_for_a_terminal_that_cannot_be(
 async def test_connections_that_say_nothing_are_ended_and_keep_nobody_out(
     paper_store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(advisor.tui.serve, "MAX_CONNECTIONS", 20)
+    monkeypatch.setattr(advisor.tui.serve, "MAX_STRANGERS", 20)
     monkeypatch.setattr(advisor.tui.serve, "PATIENCE_S", 0.5)
     server = AdvisorServer(paper_store, "127.0.0.1", free_port())
     serving = asyncio.create_task(server.serve())
@@ -203,7 +203,7 @@ async def test_connections_that_say_nothing_are_ended_and_keep_nobody_out(
         page = f"http://127.0.0.1:{server._port}/?token={server.token}"
         async with session.get(page) as answer:
             assert answer.status == 200
-        assert len(server._opened) <= 20 and len(server._trusted) == 1
+        assert len(server._strangers) <= 20
         for reader, writer in silent:  # all of them hear that they are ended
             with suppress(ConnectionError):
                 await asyncio.wait_for(reader.read(), 5)
