@@ -226,9 +226,9 @@ class Search:
         def progress(event: dict[str, Any]) -> None:
             kind = event["event"]
             if kind in ("probe", "phase", "climbed"):
-                told = {k: v for k, v in event.items() if k != "rank"}
+                shown = {k: v for k, v in event.items() if k != "rank"}
                 phase = event.get("phase", kind)
-                self._emit({**told, "event": "trial-progress", "phase": phase, "label": label})
+                self._emit({**shown, "event": "trial-progress", "phase": phase, "label": label})
 
         return run_group(
             spec,

@@ -217,7 +217,7 @@ def _converted(table: str, row: Mapping[str, Any] | Sequence[Any], kind: Any) ->
             names = kind.__struct_fields__
             row = dict(zip(names, row, strict=True))
             said = re.sub(r"\$\[(\d+)\]", lambda at: f"$.{names[int(at[1])]}", said)
-        raise ValueError(_in_words(said, table, row)) from None
+        raise ValueError(in_words(said, table, row)) from None
     for name in _bounded(kind):
         value = getattr(made, name)
         if isinstance(value, Decimal) and not (value.is_finite() and 0 < value < MAX_PRICE):
@@ -240,9 +240,11 @@ _TYPES = {
 }
 
 
-def _in_words(message: str, table: str, row: Mapping[str, Any]) -> str:
-    """What msgspec finds wrong, as a person says it."""
+def in_words(message: str, table: str, row: Mapping[str, Any]) -> str:
+    """What msgspec finds wrong with the row of a table, as a person says it; other words stay."""
     said, _, place = message.partition(" - at `$.")
+    if not said.startswith(("Expected", "Invalid", "Object")):
+        return message
     name = place.rstrip("`").partition("[")[0]
     if unknown := re.match(r"Object contains unknown field `(.*)`", said):
         return f"the table {table} has no column {shown(unknown[1])}"

@@ -61,7 +61,7 @@ class GpuSampler:
         }
         while not self._stop.wait(self._every_s):
             for name, read in reads.items():
-                # Some GPUs tell one and not another, and any may fail once.
+                # Some GPUs report one and not another, and any may fail once.
                 with suppress(Exception):
                     self._read[name].append((time.monotonic(), float(read())))
 

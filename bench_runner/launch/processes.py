@@ -148,7 +148,7 @@ def shorten(path: Path, count: int = 1024 * 1024) -> None:
 def log_tail(path: Path, lines: int = LOG_LINES, before: str = "\0") -> tuple[str, ...]:
     """The last lines of a log, however large it is, above the first with a word; () where there
     is none."""
-    text, found, _ = read_end(path, 256 * 1024).partition(before)
+    text, found, _ = read_end(path, 256 * 1024).replace("\0", "").partition(before)
     # A progress bar overwrites its line: what came last counts.
     kept = [line.rstrip().rpartition("\r")[2] for line in text.split("\n")[: -1 if found else None]]
     return tuple(line[-MAX_LINE:] for line in kept if line.strip())[-lines:]

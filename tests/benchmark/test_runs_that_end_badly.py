@@ -91,6 +91,8 @@ def test_a_flood_on_stderr_blocks_nobody(own_store: Path, tmp_path: Path) -> Non
     assert ending.log_tail[-1] == "the last word"
     assert len(ending.log_tail) <= 20
     assert all(len(line) <= 400 for line in ending.log_tail)
+    run.log_file.write_bytes(b"begun\n\0\0\0\nRuntimeError: no more\n")  # as one cut while written
+    assert run.ending().log_tail == ("begun", "RuntimeError: no more")
 
 
 def test_what_the_runner_refuses_is_one_line(own_store: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -121,11 +123,18 @@ def test_a_store_of_an_older_schema_is_migrated_and_keeps_its_rows(tmp_path: Pat
 
 
 def test_a_store_of_an_older_schema_is_merged_and_stays_as_it_is(
-    own_store: Path, tmp_path: Path
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "older.duckdb"
     older_store(path)
-    held = path.read_bytes()
+    held, copy_file = path.read_bytes(), shutil.copyfile
+
+    def copied(source: str, target: str) -> str:  # while nobody else can write
+        write = f"import duckdb; duckdb.connect({str(path)!r})"
+        assert subprocess.run([sys.executable, "-c", write], stderr=subprocess.DEVNULL).returncode
+        return copy_file(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", copied)
     assert Store(own_store).merge(path, mine=True).added == 3
     assert Store(own_store).merge(path, mine=True).added == 0
     check_migrated(own_store)

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from advisor.store.row_checks import in_words
 from advisor.typed_input import InputError, shown
 from bench_runner.untrusted_text import MIB, OutsideError, check_toml, text_outside
 from price_catalog.csv_table import nearest
@@ -132,7 +133,7 @@ def _profile(name: str, row: Mapping[str, Any], path: Path) -> ClusterProfile:
     try:
         return msgspec.convert({**row, "name": name}, ClusterProfile)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {error}") from None
+        raise InputError(f"{where}: {in_words(str(error), 'slurm', row)}") from None
 
 
 def choose_profile(

@@ -123,7 +123,9 @@ def _as_new_as_we(path: Path, wait_s: float) -> Iterator[duckdb.DuckDBPyConnecti
             if version == newest_version():
                 yield connection
                 return
-            for ending in ("", ".wal"):  # the log is there where its program was ended
+            # The log is there where its program was ended. It comes first: closing the file that
+            # was copied gives up this process's lock on it.
+            for ending in (".wal", ""):
                 with suppress(FileNotFoundError):
                     shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
         with opened(copy, write=True, wait_s=wait_s) as migrated:

@@ -57,16 +57,11 @@ def wait_limit_s(wait_s: float | None = None) -> float:
 
 
 @contextmanager
-def opened(
-    path: Path,
-    *,
-    write: bool,
-    wait_s: float,
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def opened(path: Path, *, write: bool, wait_s: float) -> Iterator[duckdb.DuckDBPyConnection]:
     """The store at ``path``, which must exist, open until the block ends.
 
     Waits up to ``wait_s`` seconds while another program holds it. Nothing else can be reached
-    through it. Raises StoreError, also where the store holds views or macros of its own.
+    through it. Raises StoreError, also where the store holds more than rows.
     """
     deadline = time.monotonic() + wait_s
     lock = _process_lock(Path(os.path.realpath(path)))  # resolve() raises on links in a ring
