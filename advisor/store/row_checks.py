@@ -26,10 +26,9 @@ from bench_runner.records.measurement import Measurement, Method, Settings, Stat
 from price_catalog.csv_table import nearest
 from price_catalog.model import ITEM_KINDS, Gpu, Host, Part, Quote, Rental, Source
 
-MAX_PRICE = Decimal(10) ** 12
+CENT, MAX_USD, MAX_QUOTED = Decimal("0.01"), Decimal(10) ** 9, Decimal(10) ** 11
+"""Of a price in US dollars, or as quoted in another currency; all of them fit the columns."""
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2200, 1, 1)
-FIRST_RUN = date(2000, 1, 1)
-"""Before any GPU that is known here."""
 LONGEST_ID, LONGEST_TEXT = 200, 16_000_000
 """Letters; what a record tells about its environment may be long."""
 _LARGEST = 2**31 - 1
@@ -153,6 +152,7 @@ def check_row(table: str, row: Mapping[str, Any]) -> Values:
     for name in KEYS[table]:
         if isinstance(values[name], str) and not values[name].strip():
             raise ValueError(f"a row of {table} needs a {name}")
+    _check_past(values)
     if (url := values.get("url")) and not re.match(r"https?://[^\s/]+", url):
         raise ValueError(f"url {shown(url)} is no web address: begin it with https://")
     if values.get("definition") is not None:
@@ -171,6 +171,14 @@ def row_words(table: str, row: Mapping[str, Any]) -> str:
     return f"{ROW_WORDS.get(table, table)} {shown(named)}"
 
 
+def _check_past(values: Values) -> None:
+    """Raise ValueError for a day to come: of a price or a time the newest counts most."""
+    latest = date.today() + timedelta(days=1)  # elsewhere on earth it may be tomorrow already
+    for name in ("measured_on", "quoted_on", "priced_on"):
+        if (day := values.get(name)) is not None and day > latest:
+            raise ValueError(f"{name} is {day}, which is still to come: write the day that it was")
+
+
 WIDEST = 100
 """How many times a time its upper bound may be, and it its lower one; those of a time that is
 printed in whole days are within 2."""
@@ -180,15 +188,9 @@ def _check_time(row: Mapping[str, Any]) -> Values:
     """A measurement from outside. Raises ValueError."""
     values = dict(row)
     _converted("measurement", [*values.values()], _struct("measurement", tuple(values)))
-    days, measured_on = values["training_days"], values["measured_on"]
+    days = values["training_days"]
     low, high = values["training_days_low"] or days, values["training_days_high"] or days
-    latest = date.today() + timedelta(days=1)  # elsewhere on earth it may be tomorrow already
-    if measured_on is not None and not FIRST_RUN <= measured_on <= latest:
-        # A clock that starts over with a new battery, or runs ahead; the newest time counts most.
-        raise ValueError(
-            f"measured_on is {measured_on}, by a clock that was wrong: write the day of the "
-            "measurement there"
-        )
+    _check_past(values)
     if (values["status"] == "ok") != (days is not None):
         raise ValueError("has a time exactly where its status is ok")
     if days is not None and not days / WIDEST <= low <= days <= high <= days * WIDEST:
@@ -220,8 +222,12 @@ def _converted(table: str, row: Mapping[str, Any] | Sequence[Any], kind: Any) ->
         raise ValueError(in_words(said, table, row)) from None
     for name in _bounded(kind):
         value = getattr(made, name)
-        if isinstance(value, Decimal) and not (value.is_finite() and 0 < value < MAX_PRICE):
-            raise ValueError(f"{name} is {shown(str(value))}, not an amount above 0")
+        if isinstance(value, Decimal):
+            most = MAX_USD if name.endswith("_usd") else MAX_QUOTED
+            if not (value.is_finite() and CENT <= value <= most):
+                raise ValueError(
+                    f"{name} is {shown(str(value))}, not an amount from {CENT} to {most:,}"
+                )
         if isinstance(value, date) and not FIRST_DAY <= value <= LAST_DAY:
             raise ValueError(f"{name} is {value}, not a day from {FIRST_DAY.year} on")
     return made

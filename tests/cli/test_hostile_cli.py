@@ -34,6 +34,17 @@ def test_a_ring_of_links_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert str(ring) in refused(capsys, "data", "gpus", "--store", str(ring))
 
 
+def test_in_a_folder_that_is_gone_no_store_is_called_damaged(
+    store_path: Path, tmp_path: Path
+) -> None:
+    words = f"{sys.executable} -m advisor --store {store_path} rank --model vit"
+    line = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; exec {words}"
+    path = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    done = subprocess.run(["bash", "-c", line], env=path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("advisor: the folder that you stand in is gone: change to")
+
+
 def test_a_pipe_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pipe = tmp_path / "pipe.duckdb"
     os.mkfifo(pipe)

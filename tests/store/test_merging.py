@@ -165,6 +165,7 @@ REFUSED: list[tuple[Any, str]] = [
     ({}, "more keys are missing: the record is incomplete"),
     ([1], "line 3: not a JSON object"),
     ({"table": "cats"}, "line 4: no table is called 'cats'"),
+    ({"table": ["quote"]}, "line 5: no table is called '['quote']'"),
     (QUOTE | {"colour": "red"}, "the table quote has no column 'colour'"),
     ({"table": "source", "source_id": "s"}, "title is missing"),
     (QUOTE | {"kind": "gift"}, "kind 'gift' is not known"),
@@ -178,7 +179,9 @@ REFUSED: list[tuple[Any, str]] = [
     (QUOTE | {"note": "two\nlines"}, "note 'two?lines' holds control"),
     (QUOTE | {"url": "javascript:x"}, "is no web address"),
     (QUOTE | {"quoted_on": "2026-11-31"}, "quoted_on is '2026-11-31', not a day such as"),
-    *((QUOTE | {"price_usd": p}, "price_usd is") for p in ("-5", "0", "NaN", "a lot", "1e30")),
+    *((QUOTE | {"price_usd": p}, "price_usd is") for p in ("-5", "0", "1e-7", "NaN", "a lot")),
+    (QUOTE | {"price_quoted": "999999999999.999"}, "price_quoted is"),
+    (RENTAL | {"price_per_hour_usd": "1e10"}, "price_per_hour_usd is"),
     (RENTAL | {"kind": "gratis"}, "kind 'gratis' is not known"),
     (RENTAL | {"gpu_id": "x"}, "is for the gpu 'x'"),
     (RENTAL | {"provider": "a\u202eb"}, "holds control characters"),
@@ -195,8 +198,11 @@ REFUSED: list[tuple[Any, str]] = [
     ),
     (MODEL | {"precision": "int3"}, "precision 'int3' is not known"),
     (times(measured_on=None) | {"measured_on": "2026-13-45"}, "measured_on is '2026-13-45'"),
-    (times() | {"measured_on": "1970-01-01"}, "by a clock that was wrong: write the day"),
-    (times() | {"measured_on": "2126-11-26"}, "by a clock that was wrong: write the day"),
+    (times() | {"measured_on": "1970-01-01"}, "measured_on is 1970-01-01, not a day from 1990 on"),
+    *(
+        (row | {day: "2126-11-26"}, f"{day} is 2126-11-26, which is still to come")
+        for row, day in ((times(), "measured_on"), (QUOTE, "quoted_on"), (RENTAL, "priced_on"))
+    ),
     *((times(environment={"gpu": odd}), "environment.gpu is") for odd in ("x", [1], 3)),
     (times(environment={"gpu": {"power_w": "hot"}}), "environment.gpu.power_w is 'hot'"),
     *(
@@ -217,7 +223,7 @@ def named(row: Any, n: int) -> Any:
     """The row under an id of its own where its id is not what is wrong with it."""
     keys = {"quote": "quote_id", "rental": "rental_id", "host": "host_id", "source": "source_id"}
     keys |= {"recipe": "recipe_id"} if "my-net" in str(row) else {}
-    key = keys.get(row.get("table", "")) if isinstance(row, dict) else None
+    key = keys.get(str(row.get("table"))) if isinstance(row, dict) else None
     if key is None and isinstance(row, dict) and "measurement_id" in row:
         key = "measurement_id"
     return row if key is None else row | {key: f"n-{n}"}

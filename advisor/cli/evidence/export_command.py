@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from advisor.cli.command import ANSWERED, NO_ANSWER, open_store
+from advisor.costs.amount_words import counted
 from advisor.typed_input import InputError, shown
 
 
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     count, left_out = open_store(options).export(Path(options.file), lab)
     stays = f"; {left_out} other records stay here" if left_out else ""
     if lab is None:
-        said = f"{options.file}: {count} rows of your own"
+        said = f"{options.file}: {counted(count, 'row')} of your own"
     elif count:
         said = f"{options.file}: {count} times as {lab}{stays}"
     else:

@@ -18,6 +18,7 @@ from advisor.store.storage.engine import duckdb
 from advisor.store.storage.migrate import migrate, newest_version, schema_version
 from advisor.store.storage.store_error import StoreError
 from advisor.store.storage.store_file import holds_magic, is_database
+from advisor.typed_input import shown
 from advisor.wrong_file import what_it_is
 from bench_runner.launch.leftovers import in_use, sweep
 from bench_runner.records.journal import (
@@ -75,9 +76,9 @@ def _checked(rows: Iterator[tuple[str, Any]]) -> ReadRows:
                 raise row
             if not isinstance(row, dict):
                 raise ValueError("not a JSON object")
-            table = row.pop("table", "measurement")
+            table = str(row.pop("table", "measurement"))
             if table not in _TABLES:
-                raise ValueError(f"no table is called {table!r}")
+                raise ValueError(f"no table is called {shown(table)}")
             if row.keys() >= {*KEYS[table]}:
                 named = ", ".join(filter(None, (place, row_words(table, row))))
             if table == "measurement":

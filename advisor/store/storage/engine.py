@@ -2,8 +2,7 @@
 
 ``import duckdb`` also makes its relational API and its types, and reads its version out of the
 installed metadata: six times the import of the engine, and as long as the rest of a short answer.
-The store needs connections and errors, which are the engine's. Its module has a name of its own
-since DuckDB 1.4.
+The store needs connections and errors, which are the engine's.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import duckdb
 else:
-    try:
-        import _duckdb as duckdb
-    except ImportError:
-        import duckdb
+    import _duckdb as duckdb
 
 __all__ = ["duckdb", "transaction"]
 

@@ -1,4 +1,4 @@
-"""Whether a store holds more than rows: views, macros, triggers and tables that compute are code.
+"""Whether a store holds more than rows: what computes is code (views, macros, triggers, indexes).
 
 A view in the place of a table may read any file of ours, or never end; a macro may stand in for a
 function of DuckDB's own. So a store is looked through before the first question is put to it.
@@ -19,14 +19,17 @@ from bench_runner.launch.leftovers import sweep
 
 MAX_ROWS = 3_000_000
 """Of one table. A few kilobytes may stand for more rows than a machine has memory for."""
-_RUNS = ", which may run as code"
 _KNOWN_LINES = 200
 _LISTED = """
-    SELECT 'table' AS kind, table_name AS name, sql, estimated_size AS rows FROM duckdb_tables()
+    SELECT 'a table' AS kind, table_name AS name, sql, estimated_size AS rows FROM duckdb_tables()
     WHERE database_name = $1 AND NOT internal
-    UNION ALL SELECT 'view', view_name, sql, 0 FROM duckdb_views()
+    UNION ALL SELECT 'a view', view_name, sql, 0 FROM duckdb_views()
     WHERE database_name = $1 AND NOT internal
-    ORDER BY kind DESC, name
+    UNION ALL SELECT 'an index', index_name, sql, 0 FROM duckdb_indexes() WHERE database_name = $1
+    UNION ALL SELECT 'a macro', function_name, '', 0 FROM duckdb_functions()
+    WHERE database_name = $1 AND NOT internal
+    UNION ALL SELECT 'a trigger', trigger_name, '', 0 FROM duckdb_triggers()
+    WHERE database_name = $1 ORDER BY kind DESC, name
 """
 Token = tuple[int, ...]
 
@@ -68,17 +71,6 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
 
     To be asked before the database is in use, or its macros would answer.
     """
-    row = connection.execute(
-        "SELECT function_name FROM duckdb_functions() WHERE database_name = ? AND NOT internal",
-        [catalog],
-    ).fetchone()
-    if row is not None:
-        return f"a macro of its own ({row[0]}){_RUNS}"
-    row = connection.execute(
-        "SELECT count(*) FROM duckdb_triggers() WHERE database_name = ?", [catalog]
-    ).fetchone()
-    if row is not None and row[0]:
-        return f"a trigger of its own{_RUNS}"
     listed = connection.execute(_LISTED, [catalog]).fetchall()
     for _, name, _, rows in listed:
         if rows > MAX_ROWS:
@@ -91,9 +83,9 @@ def what_is_foreign(connection: duckdb.DuckDBPyConnection, catalog: str) -> str 
         for kind, name, sql in found:
             if (kind, name, sql) in ours:
                 continue
-            if kind == "table" and any(name == each for _, each, _ in ours):
+            if kind == "a table" and any(name == each for _, each, _ in ours):
                 return f"a table {name} with other columns, types or checks than ours"
-            return f"a {kind} of its own ({name}){_RUNS}"
+            return f"{kind} of its own ({name}), which may run as code"
         _remember(shape)
     return None
 

@@ -67,6 +67,8 @@ def error_words(path: Path, error: duckdb.Error, *, write: bool, wait_s: float =
             f"the store {path} lies where files cannot be locked ({why or said}), so that two "
             "programs could spoil it: keep it on a disk of this machine, and name it with --store"
         )
+    if "Could not get working directory" in text:
+        return "the folder that you stand in is gone: change to another, as with cd"
     if "can only read version" in text or "newer version of DuckDB" in text:
         return f"the store {path} needs a newer DuckDB: pip install --upgrade duckdb"
     if "No space left" in text or "Could not write" in text or "Could not fsync" in text:
