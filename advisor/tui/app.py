@@ -27,7 +27,7 @@ from advisor.tui.program.program import (
     theme_after,
 )
 from advisor.tui.program.session import RankingSession
-from advisor.tui.program.state import Change, Kept, State, save_state
+from advisor.tui.program.state import Change, State, save_state
 from advisor.tui.program.store_reader import StoreReader
 from advisor.tui.program.terminal import end_from_outside, no_more, taking_any_bytes
 from advisor.tui.ranking.ranking_screen import RankingScreen
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from advisor.store import Store
     from advisor.tui.program.state import KeptQuestion
 
-KEPT_NAME = "kept.json"
-"""Questions, plans and results, beside the settings."""
 LOOK_EVERY_S = 2.0
 """How often the store's file is looked at for changes by other programs."""
 
@@ -93,8 +91,6 @@ class AdvisorApp(Program):
         self.theme = self.kept.theme if self.kept.theme in THEMES else "textual-dark"
         self.today = today or date.today()
         self._state_path = state_path
-        kept_path = None if state_path is None else state_path.with_name(KEPT_NAME)
-        self.kept_things = Kept(kept_path, self.today, self._store_note)
         self._start_note = note
         self._warned_of_bench = False
 
@@ -164,10 +160,8 @@ class AdvisorApp(Program):
 
     def on_unmount(self) -> None:
         no_more()
+        self.remember_question()
         self.keep_state()
-        if self.kept_things.has_file:
-            self.remember_question()
-            self.kept_things.write()
 
     # Actions
 
@@ -258,7 +252,7 @@ class AdvisorApp(Program):
                 self._ranking.ask(**question.fields)
 
         self.remember_question()
-        self.push_screen(QuestionsScreen(self.kept_things.questions), chosen)
+        self.push_screen(QuestionsScreen(self.inputs.questions), chosen)
 
     def action_bring_records(self) -> None:
         from advisor.tui.selected.merge_form import MergeForm

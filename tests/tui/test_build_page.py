@@ -8,16 +8,10 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-import pytest
 from textual.widgets import Static
 
 from advisor.costs.amount_words import usd_rounded
-from advisor.tui.program.state import (
-    MAX_RECENT,
-    Kept,
-    State,
-    load_state,
-)
+from advisor.tui.program.state import State, load_state, save_state
 from advisor.tui.ranking.assumptions import AssumptionsForm
 from advisor.tui.selected.build_screen import BuildScreen
 from advisor.tui.selected.compare_screen import CompareScreen
@@ -234,7 +228,9 @@ class TestKept:
             await pilot.press("enter", "b")
             await paste(pilot, "30k")
             await pilot.press("enter", "q")
-        async with running(paper_store, state=state, state_path=path) as pilot:
+        kept, note = load_state(path)
+        assert note is None
+        async with running(paper_store, state=replace(kept, budget="40000")) as pilot:
             await pilot.press("h")
             await settled(pilot)
             table = pilot.app.screen.query_one("RankTable")
@@ -250,43 +246,18 @@ class TestKept:
             await pilot.press("ctrl+z")
             assert field(pilot, "budget").value == "40000"
 
-    def test_it_is_bounded(self, tmp_path: Path) -> None:
-        said: list[str] = []
-        path = tmp_path / "kept.json"
-        kept = Kept(path, TODAY, said.append)
+    def test_the_last_ten_come_back_and_what_is_damaged_does_not(self, tmp_path: Path) -> None:
+        path, state = tmp_path / "state.json", State()
         for n in range(30):
-            kept.remember(State(budget=str(n + 1)), "Buy")
-        kept.write()
-        assert len(kept.questions) == MAX_RECENT
-        again = Kept(path, TODAY, said.append)
-        assert again.questions == kept.questions
-        assert said == []
-
-    @pytest.mark.parametrize(
-        "content",
-        [
-            b"{",
-            b"[]",
-            b"\xff\xfe",
-            b"[" * 100_000,
-            b" " * 600_000,
-            b'{"questions": 3, "notes": []}',
-            b'{"questions": [1, {"fields": 2}, {"fields": {"budget": 1}}], "notes": {"plan": 7}}',
-        ],
-    )
-    async def test_a_damaged_file_is_a_word(
-        self, paper_store: Path, tmp_path: Path, content: bytes
-    ) -> None:
-        path = tmp_path / "kept.json"
-        path.write_bytes(content)
-        said: list[str] = []
-        kept = Kept(path, TODAY, said.append)
-        assert kept.questions == []
-        assert all("was ignored" in words for words in said)
-        async with running(paper_store, state_path=tmp_path / "state.json") as pilot:
-            await pilot.press("h")
-            await settled(pilot)
-            assert pilot.app.is_running
+            state = replace(state, budget=str(n % 20 + 1)).with_answered(TODAY, "Buy")
+        assert [each.fields["budget"] for each in state.questions] == [
+            str(n) for n in range(10, 0, -1)
+        ]
+        assert save_state(path, state) is None
+        assert load_state(path) == (state, None)
+        for questions in ("3", '[1, {"fields": 2}, {"fields": {"budget": 1}}]'):
+            path.write_text(f'{{"budget": "9k", "questions": {questions}}}', encoding="utf-8")
+            assert load_state(path) == (State(budget="9k"), None)
 
     async def test_the_defaults_can_be_taken_back(self, paper_store: Path) -> None:
         async with running(paper_store) as pilot:

@@ -51,14 +51,10 @@ def question_rows(questions: Sequence[KeptQuestion]) -> Rows:
     return Rows(
         columns=(
             Column("asked", "question", 56, "left", asked, asked),
-            Column("day", "asked", 10, "left", _day, _day),
+            Column("day", "asked", 10, "left", lambda q: q.asked_on, lambda q: q.asked_on),
         ),
         records=questions,
         text=lambda question: f"{asked(question)} {question.answer}",
         lines=lines,
         remark=lambda question: question.answer,
     )
-
-
-def _day(question: KeptQuestion) -> str:
-    return question.asked_on

@@ -18,7 +18,7 @@ from advisor.tui.widgets.safe_text import SafeFilter
 
 if TYPE_CHECKING:
     from advisor.tui.program.session import RankingSession
-    from advisor.tui.program.state import Kept, State
+    from advisor.tui.program.state import State
     from advisor.tui.program.store_reader import StoreReader
 
 
@@ -30,8 +30,6 @@ class Program(TypedAhead):
 
     store_reader: StoreReader
     """The one way to the store."""
-    kept_things: Kept
-    """Questions, plans and results of earlier runs."""
     today: date
 
     session: RankingSession
@@ -69,7 +67,7 @@ class Program(TypedAhead):
         """Put the answered question among the last ones."""
         sentence = self.session.sentence()
         if sentence is not None and not self.session.is_old:
-            self.kept_things.remember(self.inputs, sentence)
+            self.session.inputs = self.inputs.with_answered(self.today, sentence)
 
     @abstractmethod
     def open_build(self, section: str) -> None:

@@ -1,4 +1,4 @@
-"""All that is remembered: the inputs, how to undo a change, and earlier questions."""
+"""All that is remembered: the inputs, how to undo a change, and the last questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from price_catalog.model import Host, Quote
 
 APP_NAME = "gpu-grant-advisor"
-MAX_STATE_BYTES = 64 * 1024
-MAX_TEXT = 200
+MAX_STATE_BYTES = 512 * 1024
+MAX_TEXT, MAX_ANSWER = 200, 400
+MAX_RECENT = 10
 CHOICES: dict[str, tuple[str, ...]] = {
     "rule": RANK_RULES,
     "prices": NAMED_PRICES,
@@ -33,9 +34,19 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 
+class KeptQuestion(NamedTuple):
+    """One question as it was typed, and what the answer was."""
+
+    fields: dict[str, str]
+    asked_on: str = ""
+    """A day as YYYY-MM-DD."""
+    answer: str = ""
+    """The answer's sentence on that day."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """The inputs as they were typed, and how the program looked."""
+    """The inputs as they were typed, how the program looked, and what was asked last."""
 
     budget: str = "40000"
     model: str = "pythia-1b"
@@ -61,6 +72,8 @@ class State:
     resale: str = ""
     financing: str = ""
     theme: str = "textual-dark"
+    questions: tuple[KeptQuestion, ...] = ()
+    """The newest first."""
 
     def question(self) -> dict[str, str]:
         """The question alone, as it was typed and chosen."""
@@ -70,6 +83,14 @@ class State:
         """The same look with another question."""
         changes: dict[str, Any] = other.question()
         return replace(self, **changes)
+
+    def with_answered(self, day: date, answer: str) -> State:
+        """The same with its question, answered on this day, as the newest of the last ones."""
+        new = KeptQuestion(self.question(), day.isoformat(), answer[:MAX_ANSWER])
+        if self.questions and self.questions[0].fields == new.fields:
+            return self
+        others = [each for each in self.questions if each.fields != new.fields]
+        return replace(self, questions=(new, *others)[:MAX_RECENT])
 
     def typed(self) -> TypedQuestion:
         """The question in the fields; where they are empty, no limit and all GPUs."""
@@ -90,7 +111,9 @@ class State:
         )
 
 
-QUESTION_FIELDS = tuple(each.name for each in fields(State) if each.name != "theme")
+QUESTION_FIELDS = tuple(
+    each.name for each in fields(State) if each.name not in ("theme", "questions")
+)
 
 
 class Change(NamedTuple):
@@ -216,13 +239,16 @@ def state_file() -> Path:
 def load_state(path: Path) -> tuple[State, str | None]:
     """The state of the last run, and one line to show where it could not be used."""
     try:
-        kept = read_object(path, MAX_STATE_BYTES)
+        kept = _read_object(path)
     except ValueError as error:
         return State(), f"{path} was ignored ({error}): the defaults are shown and replace it"
-    return State(**_usable(kept)), None
+    rows = kept.get("questions")
+    asked = [_question(row) for row in rows] if isinstance(rows, list) else []
+    questions = tuple(each for each in asked if each is not None)
+    return State(**_usable(kept), questions=questions[:MAX_RECENT]), None
 
 
-def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
+def _read_object(path: Path) -> dict[str, Any]:
     """The JSON object in a file of this program's; {} where there is no file.
 
     Raises ValueError with the reason where it cannot be used.
@@ -231,9 +257,9 @@ def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
         if not is_plain_file(path):
             raise ValueError("it is no plain file")
         with path.open("rb") as file:
-            raw = file.read(most_bytes + 1)
-        if len(raw) > most_bytes:
-            raise ValueError(f"it is larger than {most_bytes:,} bytes")
+            raw = file.read(MAX_STATE_BYTES + 1)
+        if len(raw) > MAX_STATE_BYTES:
+            raise ValueError(f"it is larger than {MAX_STATE_BYTES:,} bytes")
         found = json_outside(raw)
     except FileNotFoundError:
         return {}
@@ -245,113 +271,38 @@ def read_object(path: Path, most_bytes: int) -> dict[str, Any]:
 
 
 def _usable(kept: dict[str, Any]) -> dict[str, Any]:
-    """The entries that a State can hold; anything else keeps its default."""
-    found: dict[str, Any] = {}
-    for each in fields(State):
-        value = kept.get(each.name)
-        fits = type(value) is type(each.default)
-        if fits and isinstance(value, str):
-            choices = CHOICES.get(each.name)
-            fits = _is_line(value, MAX_TEXT) and (choices is None or value in choices)
-        if fits:
-            found[each.name] = value
-    return found
-
-
-def save_state(path: Path, state: State) -> str | None:
-    """Write the state, whole or not at all; returns one line where that failed."""
-    return _written(path, asdict(state), 2, "the settings were")
-
-
-def _written(path: Path, content: dict[str, Any], indent: int, what: str) -> str | None:
-    from advisor.files import private_folder, write_whole
-
-    try:
-        private_folder(path.parent)
-        write_whole(path, json.dumps(content, indent=indent) + "\n", overwrite=True, private=True)
-    except OSError as error:
-        return f"{what} not kept in {path}: {error.strerror or error}"
-    return None
-
-
-MAX_BYTES = 512 * 1024
-MAX_RECENT = 10
-
-
-class KeptQuestion(NamedTuple):
-    """One question as it was typed, and what the answer was."""
-
-    fields: dict[str, str]
-    asked_on: str
-    """A day as YYYY-MM-DD."""
-    answer: str = ""
-    """The answer's sentence on that day."""
-
-
-class Kept:
-    """The last questions, of this run and of earlier ones: one small JSON file, read when first
-    asked for and written where it changed. A damaged one is ignored with a word."""
-
-    def __init__(self, path: Path | None, today: date, say: Callable[[str], None]) -> None:
-        """``path`` is where the file is, None for nowhere; ``say`` shows one line of what is wrong
-        with it."""
-        self._path = path
-        self._today = today.isoformat()
-        self._say = say
-        self._changed = False
-
-    @property
-    def has_file(self) -> bool:
-        """Whether anything outlives this run."""
-        return self._path is not None
-
-    @cached_property
-    def questions(self) -> list[KeptQuestion]:
-        """The newest first."""
-        found: dict[str, Any] = {}
-        try:
-            found = {} if self._path is None else read_object(self._path, MAX_BYTES)
-        except ValueError as error:
-            lost = "earlier questions are not shown"
-            self._say(f"{self._path} was ignored ({error}): {lost}")
-        rows = found.get("questions")
-        read = [_question(row) for row in rows] if isinstance(rows, list) else []
-        return [question for question in read if question is not None][:MAX_RECENT]
-
-    def remember(self, asked: State, answer: str) -> None:
-        """Put a question among the last ones; written when the program is left."""
-        new = KeptQuestion(asked.question(), self._today, answer[:400])
-        old = self.questions
-        if not old or old[0].fields != new.fields:
-            others = [question for question in old if question.fields != new.fields]
-            old[:] = [new, *others][:MAX_RECENT]
-            self._changed = True
-
-    def write(self) -> None:
-        """Write the file where anything changed."""
-        if self._path is None or not self._changed:
-            return
-        self._changed = False
-        content = {"questions": [each._asdict() for each in self.questions]}
-        problem = _written(self._path, content, 1, "the questions were")
-        if problem:
-            self._path = None  # said once
-            self._say(problem)
+    """The inputs and the theme that a State can hold; anything else keeps its default."""
+    return {
+        name: text
+        for name, text in kept.items()
+        if name in (*QUESTION_FIELDS, "theme")
+        and _is_line(text, MAX_TEXT)
+        and text in CHOICES.get(name, (text,))
+    }
 
 
 def _question(row: Any) -> KeptQuestion | None:
     if not isinstance(row, dict) or not isinstance(row.get("fields"), dict):
         return None
-    # An older version knew fewer fields.
-    texts = {name: row["fields"].get(name, getattr(State(), name)) for name in QUESTION_FIELDS}
-    for name, text in texts.items():
-        if not _is_line(text, MAX_TEXT) or (name in CHOICES and text not in CHOICES[name]):
-            return None
-    said = {name: row.get(name, "") for name in ("asked_on", "answer")}
-    if not all(_is_line(text, 400) for text in said.values()):
+    day: Any = row.get("asked_on")
+    answer: Any = row.get("answer")
+    if not (_is_line(day, MAX_TEXT) and _is_line(answer, MAX_ANSWER)):
         return None
-    return KeptQuestion(fields={k: str(v) for k, v in texts.items()}, **said)
+    return KeptQuestion(State(**_usable(row["fields"])).question(), day, answer)
 
 
 def _is_line(text: Any, most: int) -> bool:
     return isinstance(text, str) and len(text) <= most and (text.isprintable() or not text)
+
+
+def save_state(path: Path, state: State) -> str | None:
+    """Write the state, whole or not at all; returns one line where that failed."""
+    from advisor.files import private_folder, write_whole
+
+    content = asdict(state) | {"questions": [each._asdict() for each in state.questions]}
+    try:
+        private_folder(path.parent)
+        write_whole(path, json.dumps(content, indent=2) + "\n", overwrite=True, private=True)
+    except OSError as error:
+        return f"the settings were not kept in {path}: {error.strerror or error}"
+    return None
