@@ -20,18 +20,7 @@ from advisor.tui.app import AdvisorApp
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
 from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
-from advisor.tui.program.keys import (
-    ACTIONS,
-    BENCHMARK,
-    BUILD,
-    EVERYWHERE,
-    EVIDENCE,
-    KEY_NAMES,
-    PLAN,
-    PRICES,
-    RANKING,
-    actions_of,
-)
+from advisor.tui.program.keys import ACTIONS, EVERYWHERE, KEY_NAMES, actions_of
 from advisor.tui.widgets.filter_table import FilterTable
 from tests.tui.program import NARROW, field, ranking, running, settled, until
 
@@ -59,7 +48,7 @@ class TestKeys:
             assert pilot.app.screen.query_one("#price", Input).value == "990"
 
     def test_no_two_actions_of_a_screen_share_a_key(self) -> None:
-        screens = {RANKING, BUILD, EVIDENCE, BENCHMARK, PRICES, PLAN}
+        screens = {"ranking", "build", "evidence", "benchmark", "prices", "plan"}
         for where in {action.where for action in ACTIONS} - {EVERYWHERE}:
             everywhere = actions_of(EVERYWHERE) if where in screens else []
             keys = Counter(

@@ -36,7 +36,6 @@ from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
-from advisor.tui.program.keys import BENCHMARK
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.in_thread import error_words, in_thread
 from advisor.tui.widgets.lines import FAINT, PLAIN, Line, LinesView, wrapped
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 class BenchmarkScreen(ListActions, SizedScreen):
     """How long would this machine train?"""
 
-    WHERE = BENCHMARK
+    WHERE = "benchmark"
     HELP = """\
 ## The benchmark
 
@@ -94,14 +93,14 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self._took_s = 0.0
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(BENCHMARK)
+        yield TitleBar("benchmark")
         self._asked_model = self.app.inputs.model
         yield BenchmarkSetup(self._asked_model)
         yield Static("looking at this machine …", id="here", markup=False)
         yield Static("", id="status", markup=False)
         yield FilterTable(empty="The settings are listed here once it is clear what would run.")
         yield LinesView(id="said")
-        yield KeyBar(BENCHMARK)
+        yield KeyBar("benchmark")
 
     def on_mount(self) -> None:
         self.read_store()

@@ -21,7 +21,6 @@ from advisor.costs.amount_words import counted
 from advisor.costs.rental import MINUTES
 from advisor.tui.pages.form import Form, FormField, Judged
 from advisor.tui.pages.screens import ConfirmScreen
-from advisor.tui.program.keys import ELSEWHERE
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.in_thread import in_thread
 from advisor.tui.widgets.lines import (
@@ -52,7 +51,7 @@ MOST_JOBS = 5
 class ElsewhereScreen(Form):
     """Where else can it be measured?"""
 
-    WHERE = ELSEWHERE
+    WHERE = "elsewhere"
     SIZE = "page tall"
     GRID = "pairs"
     STUDIES = True

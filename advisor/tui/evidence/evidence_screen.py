@@ -12,7 +12,6 @@ from advisor.answers.prediction.recorded_times import time_rows
 from advisor.tui.evidence.evidence_rows import source_rows, time_list
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
-from advisor.tui.program.keys import EVIDENCE
 from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.in_thread import in_thread
 
@@ -38,7 +37,7 @@ ABOUT = {
 class EvidenceScreen(ListScreen):
     """Times and sources; the prices have a screen of their own."""
 
-    WHERE = EVIDENCE
+    WHERE = "evidence"
     HELP = """\
 ## The evidence
 
@@ -55,11 +54,11 @@ words, with its source.
         """What each list but the one in front is filtered by."""
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(EVIDENCE)
+        yield TitleBar("evidence")
         yield Tabs(TABS, "show_tab")
         yield Static(ABOUT["times"], id="about", markup=False)
         yield FilterTable(empty="The store holds none.")
-        yield KeyBar(EVIDENCE)
+        yield KeyBar("evidence")
 
     def read_store(self) -> None:
         read, inputs = self.app.store_reader.read, self.app.session.inputs

@@ -12,7 +12,6 @@ from typing import Any
 from advisor.files import typed_path, write_whole
 from advisor.tables.table_formats import TABLE_FORMATS, render_rows
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import EXPORT
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.typed_input import InputError
 
@@ -40,7 +39,7 @@ class Exportable:
 class ExportScreen(Form):
     """Asks where to."""
 
-    WHERE = EXPORT
+    WHERE = "export"
     AUTO_FOCUS = "Input"
     SIZE = "page small"
     GRID = "line"

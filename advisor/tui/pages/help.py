@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from advisor.tui.pages.list_page import TakingPage
 from advisor.tui.pages.screens import MarkdownScreen
-from advisor.tui.program.keys import EVERYWHERE, HELP, PALETTE, Action, actions_of, shown_keys
+from advisor.tui.program.keys import EVERYWHERE, Action, actions_of, shown_keys
 from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.table_layout import Column
 
@@ -33,7 +33,7 @@ CHOOSING = "\n\n`→` `Enter` `Space` or a click takes the next value, `←` the
 class HelpScreen(MarkdownScreen):
     """A page over the screen that it explains."""
 
-    WHERE = HELP
+    WHERE = "help"
 
     def __init__(self, explained: Screen[object]) -> None:
         text = explanation(explained, explained.focused)
@@ -86,7 +86,7 @@ def widget_help(widget: Widget) -> str:
 class Palette(TakingPage):
     """Every action of a screen and of the program, to be searched; closes with the one to do."""
 
-    WHERE = PALETTE
+    WHERE = "palette"
     AUTO_FOCUS = "FilterInput"
 
     def __init__(self, screen: Screen[object]) -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 
 from advisor.files import typed_path
 from advisor.tui.pages.form import Form, FormField, Judged, in_fields
-from advisor.tui.program.keys import MODEL
 from advisor.tui.program.state import Change
 from advisor.typed_input import InputError, parse_count, parse_samples, parse_whole
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 class ModelForm(Form):
     """Closes with the kept model's name."""
 
-    WHERE = MODEL
+    WHERE = "own model"
     AUTO_FOCUS = "#model"
     SIZE = "page small"
     STUDIES = True

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.wording import RULE_WORDS
 from advisor.tui.pages.list_page import TakingPage
-from advisor.tui.program.keys import QUESTIONS
 from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.lines import PLAIN, STRONG, Line, wrapped
 from advisor.tui.widgets.table_layout import Column
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 class QuestionsScreen(TakingPage):
     """The last ten questions; Enter asks one again."""
 
-    WHERE = QUESTIONS
+    WHERE = "questions"
 
     def __init__(self, questions: Sequence[KeptQuestion]) -> None:
         empty = "None yet: every answered one is kept here."

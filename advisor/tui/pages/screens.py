@@ -21,7 +21,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from advisor.tui.pages.bars import DialogKeys
-from advisor.tui.program.keys import CONFIRM, RECORD, bindings_of
+from advisor.tui.program.keys import bindings_of
 from advisor.tui.widgets.lines import PLAIN, Line, LinesView, Page, wrapped
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class TooSmall(Static):
 class RecordScreen(Dialog[None]):
     """A page of text over the screen that it came from."""
 
-    WHERE = RECORD
+    WHERE = "record"
 
     def __init__(self, title: str, page: Page) -> None:
         super().__init__(title)
@@ -191,7 +191,7 @@ class MarkdownScreen(RecordScreen):
 class ConfirmScreen(Dialog[bool]):
     """Answers True only where the person said so."""
 
-    WHERE = CONFIRM
+    WHERE = "confirm"
 
     def __init__(self, title: str, lines: Sequence[Line], yes: str) -> None:
         super().__init__(title)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from advisor.ranking.fine_tuning import parted, read_fine_tuning
 from advisor.tui.pages.form import Form, FormField, Judged, in_fields
-from advisor.tui.program.keys import REACH, TUNING
 from advisor.tui.widgets.lines import PLAIN, Line
 from advisor.typed_input import InputError, parse_max_days, parse_whole
 
@@ -28,7 +27,7 @@ DATA = FormField("data", "Data", "tokens: 50M, or examples: 52000x512")
 class TuningForm(Form):
     """Closes with the model's name, which says how it is fine-tuned."""
 
-    WHERE = TUNING
+    WHERE = "training"
     AUTO_FOCUS = "#train"
     SIZE = "page small"
     START = "Space chooses. What is empty is usual: rank 16, 50M tokens, seen once."
@@ -71,7 +70,7 @@ there, too.
 class ReachForm(Form):
     """What some GPUs can train in a time: every model, below the fields."""
 
-    WHERE = REACH
+    WHERE = "reach"
     AUTO_FOCUS = "#max_days"
     STUDIES = True
     GRID = "pairs"

@@ -13,7 +13,6 @@ from textual.widgets import TextArea
 
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import GRANT
 from advisor.tui.program.session import RankingSession
 
 START = """\
@@ -65,7 +64,7 @@ SHOWN = 4
 class GrantForm(Form):
     """Closes with the path of the file that was written; with nothing where none was."""
 
-    WHERE = GRANT
+    WHERE = "grant"
     SIZE = "page tall"
     GRID = "line"
     FIELDS = (FormField("file", "File", "grant.toml"),)

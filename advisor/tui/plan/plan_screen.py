@@ -18,7 +18,6 @@ from textual.widgets import Input, Static
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
-from advisor.tui.program.keys import PLAN
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.text_input import Field
 from advisor.typed_input import InputError
@@ -55,7 +54,7 @@ OBJECTIVES = {
 class PlanScreen(SizedScreen):
     """What to ask the funder for."""
 
-    WHERE = PLAN
+    WHERE = "plan"
     CSS_PATH = "plan.tcss"
     AUTO_FOCUS = "#scroll"
     HELP = """\
@@ -91,7 +90,7 @@ ask before you submit and what else would do.
         """The best plan of the search that runs."""
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(PLAN)
+        yield TitleBar("plan")
         with Grid(id="files"):
             yield Static("Grant", classes="label")
             yield Field(placeholder=GRANT, id="grant", max_length=500, select_on_focus=False)
@@ -106,7 +105,7 @@ ask before you submit and what else would do.
         with ScrollableContainer(id="scroll"):
             yield Static(FORMER, id="former", markup=False)
             yield Static(EMPTY, id="answer", classes="-prose", markup=False)
-        yield KeyBar(PLAN)
+        yield KeyBar("plan")
 
     @property
     def grant(self) -> Field:

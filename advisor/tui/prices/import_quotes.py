@@ -13,7 +13,6 @@ from advisor.costs.own_quotes import OWN
 from advisor.costs.own_quotes_csv import Preview, read_quotes
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import IMPORT
 from advisor.tui.widgets.lines import FAINT, PLAIN, STRONG, WARNING, Line, wrapped
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ SHOWN = 200
 class ImportScreen(Form):
     """Closes with what was read in, in words."""
 
-    WHERE = IMPORT
+    WHERE = "import"
     AUTO_FOCUS = "#path"
     SIZE = "page tall"
     GRID = "line"

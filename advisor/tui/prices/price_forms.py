@@ -15,7 +15,6 @@ from advisor.costs.amount_words import usd_exact
 from advisor.costs.own_machines import MACHINE_TABLE, OwnMachine, own_machine
 from advisor.costs.own_quotes import OWN, QUOTE_TABLE, make_quote
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import QUOTE
 from advisor.typed_input import InputError
 from price_catalog.model import Quote
 
@@ -33,7 +32,7 @@ def _fields(*names: str) -> Sequence[FormField]:
 class PriceForm(Form):
     """What the three have in common."""
 
-    WHERE = QUOTE
+    WHERE = "quote"
     START = "What is the price, and who asks it? Enter keeps it."
 
     def new_cells(self) -> dict[str, str]:

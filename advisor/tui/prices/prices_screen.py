@@ -16,7 +16,6 @@ from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.answer import build_key
-from advisor.tui.program.keys import PRICES
 from advisor.tui.program.state import change_prices
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
@@ -44,7 +43,7 @@ TABS = {"quotes": "Quotes", "rent": "Own or rent"}
 class PricesScreen(ListScreen):
     """Quotes with their age and marks, and the break-even of renting."""
 
-    WHERE = PRICES
+    WHERE = "prices"
     CSS_PATH = "prices.tcss"
     RECORD = "Quote"
     HELP = f"""\
@@ -69,14 +68,14 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
         self._why_none = ""
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(PRICES)
+        yield TitleBar("prices")
         yield Tabs(TABS, "show_tab")
         rule = self.app.inputs.prices
         about = ABOUT.get(rule) or f"As known on {rule}. {ABOUT['latest']}"
         yield Static(about, id="about", markup=False)
         yield FilterTable(empty="The store holds no quotes: press a to add one.")
         yield LinesView(self._rent_page, id="rent")
-        yield KeyBar(PRICES)
+        yield KeyBar("prices")
 
     def read_store(self) -> None:
         store_reader, inputs, today = self.app.store_reader, self.app.inputs, self.app.today

@@ -8,29 +8,6 @@ from typing import NamedTuple
 from textual.binding import Binding
 
 EVERYWHERE = "everywhere"
-RANKING = "ranking"
-BUILD = "build"
-EVIDENCE = "evidence"
-BENCHMARK = "benchmark"
-PRICES = "prices"
-PLAN = "plan"
-LEFT_OUT = "left out"
-QUESTIONS = "questions"
-PALETTE = "palette"
-RECORD = "record"
-CONFIRM = "confirm"
-HELP = "help"
-EXPORT = "export"
-QUOTE = "quote"
-IMPORT = "import"
-MODEL = "own model"
-TUNING = "training"
-REACH = "reach"
-TERMS = "your figures"
-MERGE = "records"
-GRANT = "grant"
-ELSEWHERE = "elsewhere"
-COMPARE = "comparison"
 
 KEY_NAMES = {
     "question_mark": "?",
@@ -89,25 +66,13 @@ class Action(NamedTuple):
         """How the palette names it."""
         return f"{self.area}: {self.verb}"
 
-    def binding(self) -> Binding:
-        """The same as Textual wants it; the id lets a keymap move it."""
-        return Binding(
-            self.keys,
-            self.action,
-            self.footer or self.title,
-            show=bool(self.footer),
-            key_display=self.key,
-            tooltip=self.text,
-            id=f"{self.where}.{self.action}",
-        )
 
-
-def _on(where: str, area: str, *rows: tuple[str, str, str, str, str]) -> Iterator[Action]:
-    """The actions of a screen or page: keys, action, verb, footer, text. A verb may name another
-    area than the screen's, as ``table: filter``."""
+def _on(where: str, *rows: tuple[str, str, str, str, str]) -> Iterator[Action]:
+    """The actions of a screen or page: keys, action, verb, footer, text. A verb may name an area
+    of its own, as ``table: filter``; else that is the screen's."""
     for keys, action, verb, footer, text in rows:
         named, _, short = verb.rpartition(": ")
-        yield Action(action, keys, named or area, short, text, where, footer)
+        yield Action(action, keys, named or where, short, text, where, footer)
 
 
 HELP_KEY = ("f1", "app.help", "help", "help", "Explains what has the focus.")
@@ -128,7 +93,6 @@ MEASURE = "Here, on SLURM, or rented."
 
 ACTIONS: tuple[Action, ...] = (
     *_on(
-        LEFT_OUT,
         "left out",
         ("enter,space", "open_record", "open the whole record", "the whole record", "In words."),
         FILTER_KEY,
@@ -138,7 +102,6 @@ ACTIONS: tuple[Action, ...] = (
         ALSO_HELP,
     ),
     *_on(
-        QUESTIONS,
         "questions",
         ("enter", "take", "ask it again", "ask it again", "The fields are as they were then."),
         FILTER_KEY,
@@ -146,58 +109,52 @@ ACTIONS: tuple[Action, ...] = (
         ALSO_HELP,
     ),
     *_on(
-        PALETTE,
         "palette",
         ("enter", "take", "do it", "do it", "The first of those that are found."),
         CLOSE_KEY,
         HELP_KEY,
     ),
-    *_on(RECORD, "record", ("escape,q,enter,space", *CLOSE_KEY[1:]), COPY_KEY, ALSO_HELP),
+    *_on("record", ("escape,q,enter,space", *CLOSE_KEY[1:]), COPY_KEY, ALSO_HELP),
     *_on(
-        CONFIRM,
-        "before it starts",
+        "confirm",
         ("enter", "answer(True)", "go on", "go on", "What the page says happens."),
         ("escape,q", "answer(False)", "go back", "back", "Nothing happens."),
     ),
-    *_on(HELP, "help", ("escape,q,f1,question_mark,enter", *CLOSE_KEY[1:])),
+    *_on("help", ("escape,q,f1,question_mark,enter", *CLOSE_KEY[1:])),
     *_on(
-        EXPORT,
-        "save",
+        "export",
         ("enter", "keep", "save", "save", "Another file is replaced only when asked twice."),
         CLOSE_KEY,
         HELP_KEY,
     ),
     *(
         each
-        for where, area, verb, footer, text in (
-            (QUOTE, "prices", "keep it", "keep", "If something is wrong, says what."),
-            (IMPORT, "prices", "read the file", "read", "What is shown: all of it, or nothing."),
-            (TERMS, "build", "count with them", "keep", "If something is wrong, says what."),
-            (MERGE, "records", "bring it in", "bring in", "All of it, or nothing."),
-            (MODEL, "model", "keep the model", "keep", "If something is wrong, says what."),
-            (TUNING, "training", "ask about it", "ask", "If something is wrong, says what."),
+        for where, verb, footer, text in (
+            ("quote", "keep it", "keep", "If something is wrong, says what."),
+            ("import", "read the file", "read", "What is shown: all of it, or nothing."),
+            ("your figures", "count with them", "keep", "If something is wrong, says what."),
+            ("records", "bring it in", "bring in", "All of it, or nothing."),
+            ("own model", "keep the model", "keep", "If something is wrong, says what."),
+            ("training", "ask about it", "ask", "If something is wrong, says what."),
         )
-        for each in _on(where, area, ("enter", "keep", verb, footer, text), CLOSE_KEY, HELP_KEY)
+        for each in _on(where, ("enter", "keep", verb, footer, text), CLOSE_KEY, HELP_KEY)
     ),
     *_on(
-        GRANT,
         "grant",
         ("ctrl+s", "keep", "save and plan", "save and plan", "If all is right."),
         ("escape", "dismiss", "go back", "back", "Nothing is written."),
         HELP_KEY,
     ),
     *_on(
-        ELSEWHERE,
         "elsewhere",
         ("f5", "keep", "write or submit the job", "go on", "Submits only after it has asked."),
         ("f9", "cancel_job", "cancel the newest job", "cancel job", "What it measured is kept."),
         ("escape", "dismiss", "go back", "this machine", "To what is measured here."),
         HELP_KEY,
     ),
-    *_on(REACH, "reach", CLOSE_KEY, HELP_KEY),
-    *_on(COMPARE, "comparison", LEAVE_KEY, COPY_KEY),
+    *_on("reach", CLOSE_KEY, HELP_KEY),
+    *_on("comparison", LEAVE_KEY, COPY_KEY),
     *_on(
-        RANKING,
         "ranking",
         ("enter,space", "open_build", "build: open it", "open", "Its offers; then all about it."),
         ("plus,equals_sign", "toggle_offers", "table: offers of a row", "offers", "Show or hide."),
@@ -225,7 +182,6 @@ ACTIONS: tuple[Action, ...] = (
         ("ctrl+r", "restore_defaults", "question: restore the defaults", "", "^z undoes it."),
     ),
     *_on(
-        BUILD,
         "build",
         ("escape", "back", "back", "back", "To the whole page, then to the ranking."),
         ("E", "section('time')", "time and evidence", "evidence", "What its time rests on."),
@@ -245,7 +201,6 @@ ACTIONS: tuple[Action, ...] = (
         ("enter", "act", "go on", "", "What the section offers: measure, quotes, evidence."),
     ),
     *_on(
-        EVIDENCE,
         "evidence",
         FILTER_KEY,
         ("1", "show_tab('times')", "show the times", "", "Every tried setting with its verdict."),
@@ -259,7 +214,6 @@ ACTIONS: tuple[Action, ...] = (
         HOME_KEY,
     ),
     *_on(
-        BENCHMARK,
         "benchmark",
         ("B", "start", "begin", "begin", "Shows what it would do, and asks, before it measures."),
         ("C", "cancel", "cancel", "cancel", "What is done is kept; again: at once."),
@@ -271,7 +225,6 @@ ACTIONS: tuple[Action, ...] = (
         ("escape", "leave_field", "go back", "", "To the table, from there to the ranking."),
     ),
     *_on(
-        PRICES,
         "prices",
         (*FILTER_KEY[:3], "", FILTER_KEY[4]),
         ("a", "add", "add a quote", "add", "What somebody asks of you, with its date."),
@@ -289,7 +242,6 @@ ACTIONS: tuple[Action, ...] = (
         HOME_KEY,
     ),
     *_on(
-        PLAN,
         "plan",
         ("G", "focus_grant", "choose the grant", "grant", "The path of a grant.toml; Enter plans."),
         ("W", "write_grant", "write a grant here", "write", "With what is wrong, as you type."),
@@ -302,7 +254,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
     *_on(
         EVERYWHERE,
-        "everywhere",
         ("f2", "go('ranking')", "screen: ranking", "", "Machines for a budget and a model."),
         ("f3", "go('evidence')", "screen: evidence", "", "Times and sources, with verdicts."),
         ("f6", "go('benchmark')", "screen: benchmark", "", "Measure this machine: it asks first."),
@@ -326,4 +277,4 @@ def actions_of(where: str) -> list[Action]:
 
 def bindings_of(where: str) -> list[Binding]:
     """The bindings of one screen (or of the app itself)."""
-    return [action.binding() for action in actions_of(where)]
+    return [Binding(each.keys, each.action, each.title) for each in actions_of(where)]

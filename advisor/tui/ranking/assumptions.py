@@ -8,7 +8,6 @@ from typing import Any
 
 from advisor.costs.cost_terms import TERMS
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import TERMS as PLACE
 from advisor.tui.program.session import RankingSession
 
 SOFTWARE_WORDS = {
@@ -23,7 +22,7 @@ EVIDENCE_WORDS = {"sound": "sound", "published": "published, as printed"}
 class AssumptionsForm(Form):
     """Closes with a word where something was changed."""
 
-    WHERE = PLACE
+    WHERE = "your figures"
     GRID = "wide"
     FIELDS = (
         *(FormField(term.name, term.label, term.hint, 30) for term in TERMS),

@@ -12,7 +12,6 @@ from advisor.costs.amount_words import days_short, usd_whole
 from advisor.ranking.row_order import ExcludedRow, Ranking
 from advisor.tui.pages.build_lines import whole_page
 from advisor.tui.pages.list_page import ListPage
-from advisor.tui.program.keys import LEFT_OUT
 from advisor.tui.widgets.filter_table import Rows
 from advisor.tui.widgets.table_layout import Column
 
@@ -20,7 +19,7 @@ from advisor.tui.widgets.table_layout import Column
 class ExcludedScreen(ListPage):
     """What is left out, over the main screen."""
 
-    WHERE = LEFT_OUT
+    WHERE = "left out"
     RECORD = "Left out"
 
     def __init__(self, ranking: Ranking, about: Callable[[int], OneBuild], counts: str) -> None:

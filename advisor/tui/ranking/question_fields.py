@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from advisor.answers.wording import RULE_CHOICES
 from advisor.tui.pages.model_picker import ModelPicker, Search
-from advisor.tui.program.keys import RANKING, actions_of
+from advisor.tui.program.keys import actions_of
 from advisor.tui.program.state import State
 from advisor.tui.widgets.choice import Choice, OpensPage
 from advisor.tui.widgets.text_input import Field
@@ -114,7 +114,7 @@ def _label(text: str, field: str) -> Static:
 
 def field_key(field: str) -> str:
     """The key that goes to a field, or steps through its values."""
-    return next(a.key for a in actions_of(RANKING) if f"('{field}')" in a.action)
+    return next(a.key for a in actions_of("ranking") if f"('{field}')" in a.action)
 
 
 def with_key(text: str, key: str) -> Content:

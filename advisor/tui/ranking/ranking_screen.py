@@ -15,7 +15,6 @@ from textual.widgets import Input, Static
 from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.build_lines import selected_line
 from advisor.tui.pages.screens import SizedScreen, TooSmall
-from advisor.tui.program.keys import RANKING
 from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import CHOICES
@@ -38,7 +37,7 @@ KEEP_COMMAND = re.compile(r"(?:[;:] keep| A plain) .*advisor predict .*", re.DOT
 class RankingScreen(SizedScreen):
     """Which machine to buy."""
 
-    WHERE = RANKING
+    WHERE = "ranking"
 
     AUTO_FOCUS = "#table"
     HELP = """\
@@ -68,7 +67,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
         """How wide the terminal was for which the answer was written."""
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(RANKING)
+        yield TitleBar("ranking")
         yield QuestionFields(
             self.session.inputs,
             models=self.session.models,
@@ -78,7 +77,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
         yield Static("reading the store …", id="message", markup=False)
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
-        yield KeyBar(RANKING)
+        yield KeyBar("ranking")
 
     def on_mount(self) -> None:
         self.watch(self.app, "theme", self._restyle, init=False)

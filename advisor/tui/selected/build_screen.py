@@ -20,7 +20,7 @@ from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.keys import BUILD, actions_of
+from advisor.tui.program.keys import actions_of
 from advisor.tui.program.program import AnswerChanged
 from advisor.tui.widgets.lines import (
     HEADING,
@@ -57,7 +57,7 @@ FIRST_FIELDS = {"running": "electricity", "power": "circuit"}
 class BuildScreen(SizedScreen):
     """The selected build, all about it."""
 
-    WHERE = BUILD
+    WHERE = "build"
     CSS_PATH = "selected.tcss"
     AUTO_FOCUS = "#page"
     HELP = """\
@@ -78,7 +78,7 @@ beside it in the ranking.
         yield Static("", id="head", markup=False)
         yield LinesView(self._page, id="page")
         yield Static("", id="said", markup=False)
-        yield KeyBar(BUILD)
+        yield KeyBar("build")
 
     def on_mount(self) -> None:
         self._show_section(self._section)
@@ -175,5 +175,5 @@ beside it in the ranking.
 
 def section_keys() -> dict[Section, str]:
     """The key of each section with its word."""
-    keys = {a.action: f"{a.key} {a.footer}" for a in actions_of(BUILD)}
+    keys = {a.action: f"{a.key} {a.footer}" for a in actions_of("build")}
     return {section: keys.get(f"section('{section}')", "") for section in SECTION_WORDS}

@@ -14,7 +14,6 @@ from advisor.costs.amount_words import days_rounded, usd_rounded
 from advisor.ranking.row_order import RankedRow
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
-from advisor.tui.program.keys import COMPARE
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
 from bench_runner.typed_numbers import plain
 
@@ -32,14 +31,14 @@ class CompareScreen(SizedScreen):
     """The marked build at the left, the selected one at the right."""
 
     CSS_PATH = "selected.tcss"
-    WHERE = COMPARE
+    WHERE = "comparison"
     AUTO_FOCUS = "#page"
 
     def compose(self) -> ComposeResult:
         yield TitleBar("ranking")
         yield Static("Two builds side by side", id="head")
         yield LinesView(self._page, id="page")
-        yield KeyBar(COMPARE)
+        yield KeyBar("comparison")
 
     def _page(self, width: int) -> list[Line]:
         pair = self.app.session.pair(self.app.today)

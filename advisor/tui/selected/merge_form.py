@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from advisor.answers.prediction.merge_words import merged_words
 from advisor.files import is_file, typed_path
 from advisor.tui.pages.form import Form, FormField, Judged
-from advisor.tui.program.keys import MERGE
 
 
 class MergeForm(Form):
     """Closes with what was brought in, in words."""
 
-    WHERE = MERGE
+    WHERE = "records"
     AUTO_FOCUS = "#path"
     SIZE = "page small"
     GRID = "line"
