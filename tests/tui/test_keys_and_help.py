@@ -77,7 +77,7 @@ class TestKeys:
         screens = [p for p in root.rglob("*.py") if p.parent.name not in ("widgets", "plot")]
         own = [p.name for p in screens if re.search(r"(?<!\w)Binding\($", p.read_text(), re.M)]
         own += [p.name for p in screens if re.search(r"(?<!\w)Binding\(\"", p.read_text())]
-        assert sorted(set(own)) == ["keys.py", "model_picker.py"]
+        assert sorted(set(own)) == ["model_picker.py"]
 
     async def test_each_page_over_a_screen_shows_its_keys_and_no_others(
         self, paper_store: Path

@@ -25,9 +25,9 @@ class Choice(Widget, can_focus=True):
         ("←", "value before", "focused.step(-1)"),
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right,down,space", "step(1)", "next value", False, tooltip="Take the next value"),
-        Binding("left,up", "step(-1)", "value before", False, tooltip="Take the value before"),
-        Binding("enter", "step(1)", "next value", False, tooltip="Take the next value"),
+        Binding("right,down,space", "step(1)", tooltip="Take the next value"),
+        Binding("left,up", "step(-1)", tooltip="Take the value before"),
+        Binding("enter", "step(1)", tooltip="Take the next value"),
     ]
     DEFAULT_CSS = """
     Choice { height: 1; width: 1fr; pointer: pointer; }
@@ -77,7 +77,7 @@ class OpensPage(Widget, can_focus=True):
 
     FOOTER: ClassVar[tuple[tuple[str, str, str], ...]] = (("Enter", "change", "focused.open"),)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space", "open", "open", False, tooltip="Open the page of these values")
+        Binding("enter,space", "open", tooltip="Open the page of these values")
     ]
     DEFAULT_CSS = """
     OpensPage { height: 1; width: 1fr; pointer: pointer; }

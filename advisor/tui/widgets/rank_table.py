@@ -76,24 +76,16 @@ it, click a row to select it, double-click to open it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(
-            Binding(key, action, label, show=False, id=f"table-{key}", tooltip=tip)
-            for key, action, label, tip in (
-                ("up", "move(-1)", "Up", "Highlight the row above"),
-                ("down", "move(1)", "Down", "Highlight the row below"),
-                ("pageup", "page(-1)", "Page up", "Move up by one screen"),
-                ("pagedown", "page(1)", "Page down", "Move down by one screen"),
-                ("home", "first", "First", "Highlight the first row"),
-                ("end", "last", "Last", "Highlight the last row"),
-            )
-        ),
-        Binding(
-            "enter,space",
-            "open",
-            "Open",
-            id="table-open",
-            tooltip="Open the full record of the highlighted row",
-        ),
+        Binding(keys, action, tooltip=tip)
+        for keys, action, tip in (
+            ("up", "move(-1)", "Highlight the row above"),
+            ("down", "move(1)", "Highlight the row below"),
+            ("pageup", "page(-1)", "Move up by one screen"),
+            ("pagedown", "page(1)", "Move down by one screen"),
+            ("home", "first", "Highlight the first row"),
+            ("end", "last", "Highlight the last row"),
+            ("enter,space", "open", "Open the full record of the highlighted row"),
+        )
     ]
 
     source: reactive[RowSource] = reactive(RowSource, init=False, always_update=True)

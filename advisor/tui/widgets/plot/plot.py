@@ -36,15 +36,6 @@ An arrow key goes to the nearest point in that direction, `Home` and `End` to th
 dearest. `Enter` opens the selected one, `z` fills the screen. Click a point to select it, and again
 where several share one place.
 """
-_KEYS = (
-    ("left", "move('left')", "Cheaper", "Select the nearest point to the left"),
-    ("right", "move('right')", "Dearer", "Select the nearest point to the right"),
-    ("up", "move('up')", "Slower", "Select the nearest point above"),
-    ("down", "move('down')", "Faster", "Select the nearest point below"),
-    ("home", "first", "Cheapest", "Select the cheapest point"),
-    ("end", "last", "Dearest", "Select the dearest point"),
-    ("enter,space", "open", "Open", "Open the full record of the selected point"),
-)
 
 
 class CostTimePlot(Widget, can_focus=True):
@@ -52,8 +43,16 @@ class CostTimePlot(Widget, can_focus=True):
 
     HELP = HELP
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(keys, action, label, show=False, id=f"plot-{action}", tooltip=tip)
-        for keys, action, label, tip in _KEYS
+        Binding(keys, action, tooltip=tip)
+        for keys, action, tip in (
+            ("left", "move('left')", "Select the nearest point to the left"),
+            ("right", "move('right')", "Select the nearest point to the right"),
+            ("up", "move('up')", "Select the nearest point above"),
+            ("down", "move('down')", "Select the nearest point below"),
+            ("home", "first", "Select the cheapest point"),
+            ("end", "last", "Select the dearest point"),
+            ("enter,space", "open", "Open the full record of the selected point"),
+        )
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{part}" for part in PARTS}
     DEFAULT_CSS = CSS
