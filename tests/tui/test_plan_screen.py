@@ -15,7 +15,7 @@ from advisor.tui.pages.screens import MarkdownScreen
 from advisor.tui.plan.plan_screen import EMPTY, PlanScreen
 from advisor.tui.program.state import State
 from tests.planning import grant_files
-from tests.tui.program import paste, settled, until
+from tests.tui.program import settled, until
 
 SMALL = grant_files.SMALL.replace("[grant]\n", '[grant]\ntitle = "Small"\n').replace(
     '"pythia-410m"\n', '"pythia-410m"\nby = 2027-06-01\n'
@@ -66,6 +66,11 @@ async def test_a_grant_is_planned_and_its_report_written(
         await app.workers.wait_for_complete()
         await pilot.pause()
         assert text_of(app, "#status").endswith("is there already: name another")
+        app.screen.query_one("#report", Input).value = "report.doc"
+        await pilot.press("enter")
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+        assert "has no known ending" in text_of(app, "#status")
         await pilot.press("escape", "V")
         await app.workers.wait_for_complete()
         await pilot.pause()
@@ -232,31 +237,3 @@ async def test_a_plan_is_laid_out_for_the_width(store_path: Path, tmp_path: Path
         await pilot.resize_terminal(120, 40)
         await settled(pilot)
         assert text_of(app, "#answer") == wide
-
-
-async def test_files_are_looked_at_as_they_are_named(
-    store_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("good.toml").write_text(SMALL)
-    Path("bad.toml").write_text(SMALL.replace("total", "totl"))
-    app = app_of(store_path)
-    async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f8", "G")
-        for name, says in (
-            ("goo", "There is no such file yet."),
-            ("bad.toml", "did you mean 'total'"),
-            ("good.toml", "Small: nothing is wrong with it. Enter plans it."),
-        ):
-            await paste(pilot, name)
-            await settled(pilot)
-            assert says in text_of(app, "#status")
-        await pilot.press("enter")
-        screen = app.screen
-        assert isinstance(screen, PlanScreen)
-        await until(pilot, lambda: not screen._planning and screen._planned is not None, "no plan")
-        await pilot.press("e")
-        await paste(pilot, "report.doc")
-        assert "has no known ending" in text_of(app, "#status")
-        await paste(pilot, "report.md")
-        assert text_of(app, "#status") == "Enter writes it."

@@ -15,12 +15,11 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from advisor.files import is_file, typed_path
+from advisor.files import typed_path
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.text_input import Field
-from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
@@ -81,8 +80,6 @@ ask before you submit and what else would do.
         self._path: Path | None = None
         self._objective = ""
         self._number = 0
-        self._looked_for: str | None = None
-        """The name of the file that is being looked at; None once it is planned."""
         self._search: Search[Planned] | None = None
         self._lay_out: Callable[[int], str] | None = None
         """Writes what stands here for so many cells; None where nothing was planned yet."""
@@ -111,43 +108,13 @@ ask before you submit and what else would do.
     def grant(self) -> Field:
         return self.query_one("#grant", Field)
 
-    def _name_grant(self, name: str) -> None:
-        """Put a name into its field that need not be looked at."""
-        with self.grant.prevent(Input.Changed):
-            self.grant.value = name
-
     # Planning
-
-    @on(Input.Changed, "#grant")
-    def _named(self, event: Input.Changed) -> None:
-        """Read the grant that is being named, and say what is wrong with it."""
-        name = self._looked_for = event.value.strip()
-
-        def looked(text: str, *, wrong: bool = False) -> None:
-            if name == self._looked_for:
-                self.say(text, wrong=wrong)
-
-        in_thread(
-            self, "look", lambda: self._look_at(name), looked, lambda why: looked(why, wrong=True)
-        )
-
-    def _look_at(self, name: str) -> str:
-        from advisor.planning.grant.read_grant import read_grant
-
-        path = typed_path(name)
-        if not name:
-            return ""
-        if not is_file(path):
-            return "There is no such file yet."
-        grant = read_grant(path, self.app.today)
-        return f"{grant.title}: nothing is wrong with it. Enter plans it."
 
     @on(Input.Submitted, "#grant")
     def _plan_typed(self, event: Input.Submitted) -> None:
         """Plan the file that is named, or the one that stands there in grey."""
-        name = event.value.strip() or GRANT
-        self._name_grant(name)
-        self._plan(typed_path(name))
+        event.input.value = event.value.strip() or GRANT
+        self._plan(typed_path(event.input.value))
 
     def action_write_grant(self) -> None:
         from advisor.tui.plan.grant_form import GrantForm
@@ -158,7 +125,7 @@ ask before you submit and what else would do.
 
     def _written_grant(self, path: str | None) -> None:
         if path is not None:
-            self._name_grant(path)
+            self.grant.value = path
             self._plan(Path(path))
 
     def action_example(self) -> None:
@@ -178,7 +145,6 @@ ask before you submit and what else would do.
         self._stop()
         self._path = path
         self._number += 1
-        self._looked_for = None
         self._best = None
         self._at("reading")
         self._planning = True
@@ -330,39 +296,17 @@ ask before you submit and what else would do.
         if self._reportable() is not None:
             self.query_one("#report", Input).focus()
 
-    @on(Input.Changed, "#report")
-    def _report_named(self, event: Input.Changed) -> None:
-        from advisor.planning.report.formats.write_report import check_targets
-
-        name = event.value.strip()
-        if not name:
-            self.say("")
-            return
-        try:
-            check_targets([str(typed_path(name))], force=False)
-        except InputError as error:
-            self.say(_without_force(str(error)))
-        except OSError as error:
-            self.say(f"no file can be called so: {error.strerror}")
-        else:
-            self.say("Enter writes it.")
-
     @on(Input.Submitted, "#report")
     def _write_typed(self, event: Input.Submitted) -> None:
+        """Write the report, and say how that went; nothing is overwritten."""
         planned = self._reportable()
         if planned is None:
             return
-        name = event.value.strip() or REPORT
-        with event.input.prevent(Input.Changed):
-            event.input.value = name
-        self.say("writing …")
-        self.write(planned, name)
-
-    def write(self, planned: Planned, name: str) -> None:
-        """Write the report, and say how that went; nothing is overwritten."""
         from advisor.planning.report.formats.write_report import write_planned
 
-        path = str(typed_path(name))
+        event.input.value = event.value.strip() or REPORT
+        path = str(typed_path(event.input.value))
+        self.say("writing …")
 
         def written(_: object) -> None:
             self.say(f"wrote {path}; V shows it")
