@@ -33,7 +33,7 @@ from advisor.tui.widgets.lines import (
     wrapped,
 )
 from advisor.tui.widgets.text_input import Field
-from advisor.typed_input import InputError, parse_positive, shown
+from advisor.typed_input import InputError, parse_whole
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Request
@@ -135,8 +135,8 @@ program was closed; `F9` cancels the newest one. `Esc` goes back to this machine
 
     def _prepare(self, texts: dict[str, str]) -> Prepared:
         """What would run. Raises InputError and StoreError."""
-        nodes = _count(texts["nodes"], "nodes")
-        request = self._request(_count(texts["gpus"], "GPUs"))
+        nodes = parse_whole(texts["nodes"], "the number of nodes", ("nodes", "node"))
+        request = self._request(parse_whole(texts["gpus"], "the number of GPUs", ("gpus", "gpu")))
         store = self.app.store_reader.patient_store()
         if texts["place"] != SKY:
             profile = self._profiles.get(texts["place"], ClusterProfile())
@@ -228,10 +228,3 @@ def _cancel() -> str:
         raise InputError("No job is under way.")
     slurm.cancel(under_way[0].number or "")
     return f"Job {under_way[0].number} is cancelled; what it measured is kept."
-
-
-def _count(text: str, what: str) -> int:
-    value = parse_positive(text, f"number of {what}", what, 4095)
-    if value != int(value):
-        raise InputError(f"the number of {what} {shown(text)} is no whole number")
-    return int(value)

@@ -69,12 +69,8 @@ class Timed(NamedTuple):
     """Why there are no estimates of a model of the user's own."""
 
 
-class Read(NamedTuple):
-    """A reading as one process hands it to another."""
-
-    reading: Reading
-    times: dict[Place, Timed]
-    notes: list[str]
+Read = tuple[Reading, dict[Place, Timed], list[str]]
+"""A reading as one process hands it to another: with the times, and what the store said."""
 
 
 class StoreReader:
@@ -82,9 +78,9 @@ class StoreReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.note: Callable[[str], None] = self._keep_note
-        """Told what the store does on its own; until somebody listens, kept in ``notes``."""
         self.notes: list[str] = []
+        self.note: Callable[[str], None] = self.notes.append
+        """Told what the store does on its own; until somebody listens, kept in ``notes``."""
         self.preload: Preload | None = None
         """A first reading that another process has under way."""
         self._lock = threading.Lock()
@@ -126,19 +122,9 @@ class StoreReader:
 
         return Store(self.path, wait_s=STORE_WAIT_S, note=self.note)
 
-    def _keep_note(self, text: str) -> None:
-        self.notes.append(text)
-
     def read_for_another(self, state: State) -> Read:
-        """Read, in a child process, what `_take_over` puts into the parent's reader."""
-        reading = self.read(state)
-        return Read(reading, self._times, self.notes)
-
-    def _take_over(self, read: Read) -> Reading:
-        self._last, self._times = read.reading, read.times
-        for note in read.notes:
-            self.note(note)
-        return read.reading
+        """Read, in a child process, what `first_reading` puts into the parent's reader."""
+        return self.read(state), self._times, self.notes
 
     def first_reading(self, *, wait: bool) -> Reading | None:
         """What another process has read ahead; None where there is nothing, or not yet."""
@@ -147,7 +133,12 @@ class StoreReader:
             return None
         self.preload = None
         read = preload.take()
-        return self._take_over(read) if isinstance(read, Read) else None
+        if read is None:
+            return None
+        self._last, self._times, notes = read
+        for note in notes:
+            self.note(note)
+        return self._last
 
     def _read(self, state: State) -> Reading:
         reading = self.first_reading(wait=True)
@@ -245,17 +236,16 @@ class Preload:
         self._thread.join(WAIT_S)
         return not self._thread.is_alive()
 
-    def take(self) -> object | None:
+    def take(self) -> Read | None:
         """Wait for what the child read; None where it could not."""
         self._thread.join()
         # Our own child wrote this. One that failed says nothing here: the program tries itself.
         return None if self._failed else pickle.loads(self._content)
 
 
-def read_ahead(store_path: Path, read: Callable[[], object]) -> Preload | None:
+def read_ahead(store_path: Path, read: Callable[[], Read]) -> Preload | None:
     """Start ``read``, of that store, in a child process; None where that would not help.
 
-    What it returns must be something that can be pickled.
     To be called before anything starts a thread: a fork takes none of them along, but their locks.
     """
     try:
@@ -272,7 +262,7 @@ def read_ahead(store_path: Path, read: Callable[[], object]) -> Preload | None:
     return Preload(child, pipe)
 
 
-def _answer(read: Callable[[], object], pipe: int) -> None:
+def _answer(read: Callable[[], Read], pipe: int) -> None:
     """The child: read, write the pickled answer, and end without a word in any case."""
     failed = 1
     try:

@@ -21,7 +21,7 @@ from advisor.costs.amount_words import counted, usd_rounded
 from advisor.tables.plain_values import cut_words
 from advisor.tui.program.answer import Answer, BuildKey, build_key, short_gpu_name
 from advisor.tui.widgets.plot.scale import format_usd
-from advisor.tui.widgets.table_layout import Column, RowSource, RowStyle
+from advisor.tui.widgets.table_layout import MARGIN, Column, RowSource, RowStyle, fitted
 from price_catalog.model import OWN_QUOTE
 
 if TYPE_CHECKING:
@@ -221,14 +221,12 @@ class RankedRows(RowSource):
 COST = Column("cost", "from", 7, "right", sorts=True)
 EXPERIMENT = Column("experiment-cost", "a run", 8, "right", sorts=True)
 """The key of a column that is sorted by is the rule of the ranking."""
-MARGIN = 1
-"""Cells at either end of a line."""
 SLIM = 79
 """In a narrower table the columns stand close together."""
-NARROWEST_BAR, WIDEST_BAR = 9, 44
-NAME, LEAST_NAME = 30, 21
-"""Cells of the GPUs with their glyph: "8 × RTX PRO 6000 Max-Q" fits the one, "8 × RTX 6000 Ada" the
-other."""
+BAR, LEAST_BAR = 36, 9
+NAME, WHOLE_NAME, LEAST_NAME = 30, 24, 21
+"""Cells of the GPUs with their glyph, or of a machine: the second fits "8 × RTX PRO 6000 Max-Q",
+the third "8 × RTX 6000 Ada"."""
 SOLD, LEAST_SOLD = 24, 11
 
 
@@ -243,31 +241,32 @@ def ranking_columns(answer: Answer, width: int) -> tuple[Column, ...]:
     """
     gap, max_days = gap_at(width), answer.ranking.question.max_days
     title = f"{unit_of(answer.ranking).word}s"
-    rank = Column("rank", "# ", 4, "right")
     wide = 6 if title == "days" else len(f"{title} ▲")
-    time = Column("days", title, wide, "right", sorts=True)
-    cost: tuple[Column, ...] = (EXPERIMENT,) if answer.is_by_run else (COST,)
     chance: tuple[Column, ...] = ()
+    cost: tuple[Column, ...] = (COST, EXPERIMENT)
     if max_days is not None:
-        title = f"{short_time(max_days)}?"
-        wide = max(5, len(title))
-        chance = (Column("chance", title, wide, "right"),)
-    else:
-        cost = (COST, EXPERIMENT)
-    sold = Column("sold", "offers", LEAST_SOLD)
-    fixed = (rank, time, *chance, *cost, sold)
-    left = width - 2 * MARGIN - sum(column.width + gap for column in fixed) - LEAST_NAME
-    drawn: tuple[Column, ...] = ()
-    if left - gap >= NARROWEST_BAR:
-        bar = min(WIDEST_BAR, max(NARROWEST_BAR, (left - gap) * 2 // 5))
-        drawn = (Column("interval", "", bar),)
-        left -= bar + gap
-    least = LEAST_SOLD + min(max(left, 0), len(f"{CLOSED} "))
-    left -= least - LEAST_SOLD
-    more = min(max(left, 0), NAME - LEAST_NAME)
-    build = Column("build", "GPUs", LEAST_NAME + more)
-    sold = sold._replace(width=least + min(max(left - more, 0), SOLD - least))
-    return (rank, build, time, *drawn, *chance, *cost, sold)
+        limit = f"{short_time(max_days)}?"
+        chance = (Column("chance", limit, max(5, len(limit)), "right"),)
+        cost = (EXPERIMENT,) if answer.is_by_run else (COST,)
+    bar = Column("interval", "", BAR, least=LEAST_BAR)
+    columns: Sequence[Column] = ()
+    widths: Sequence[int] = ()
+    for least, bars in ((WHOLE_NAME, (bar,)), (LEAST_NAME, (bar,)), (WHOLE_NAME, ())):
+        columns = (
+            Column("rank", "# ", 4, "right"),
+            Column("build", "GPUs", NAME, least=least),
+            Column("days", title, wide, "right", sorts=True),
+            *bars,
+            *chance,
+            *cost,
+            Column("sold", "offers", SOLD, least=LEAST_SOLD),
+        )
+        widths = fitted(columns, width - 2 * MARGIN, gap)
+        if len(widths) == len(columns):
+            break
+    return tuple(
+        column._replace(width=cells) for column, cells in zip(columns, widths, strict=False)
+    )
 
 
 def with_limit(columns: Sequence[Column], axis: Axis | None) -> tuple[Column, ...]:
