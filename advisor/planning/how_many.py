@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -10,11 +11,11 @@ from typing import Any
 from advisor.costs.amount_words import seconds_words
 from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant
-from advisor.planning.grant.problem_of_grant import Loaded, load
+from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.grant.toml_reader import Line
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
-from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress, clock_of
+from advisor.planning.solver.search_clock import NoPlan, OutOfTime, Progress
 from advisor.planning.solver.solve import solve
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
@@ -39,7 +40,7 @@ class Reach:
         return 0 if self.plan is None else self.plan.runs
 
 
-def problems_of(
+def problem_of(
     reader: Reader,
     snapshot: Snapshot,
     grant: Grant,
@@ -47,9 +48,8 @@ def problems_of(
     *,
     by: date | None,
     today: date,
-) -> tuple[PlanningProblem, ...]:
-    """As many runs of one model as can be asked for, with the grant's money and rules: with what is
-    on sale, then with machines whose prices need a quote, where there are any.
+) -> PlanningProblem:
+    """As many runs of one model as can be asked for, with the grant's money and rules.
 
     The experiments that the grant itself asks for are left aside.
     """
@@ -57,48 +57,37 @@ def problems_of(
         name=Line(model.name), model=Line(model.recipe_id), runs=MOST_RUNS, by=by
     )
     alone = replace(grant, experiments=(most,), objective="most-runs")
-    loaded: Loaded | None = load(reader, snapshot, alone, today)
-    found = []
-    while loaded is not None:
-        found.append(loaded.problem)
-        loaded = loaded.told_too()
-    return tuple(found)
+    return load(reader, snapshot, alone, today).problem
 
 
-def reach(model: Model, problems: Sequence[PlanningProblem], seconds: float) -> Reach:
-    """The most runs of one model, and the cheapest way to them, by the first of the problems in
-    which it can be run at all. Raises OutOfTime."""
-    for problem in problems:
-        clock = clock_of(seconds)
-        try:
-            plan = solve(problem, clock=clock)
-        except NoPlan:
-            continue
-        if plan.runs:
-            return Reach(model=model, problem=problem, plan=plan)
-    return Reach(model=model, problem=problems[-1], plan=None)
+def reach(model: Model, problem: PlanningProblem, seconds: float) -> Reach:
+    """The most runs of one model, and the cheapest way to them. Raises OutOfTime."""
+    plan = None
+    with suppress(NoPlan):
+        plan = solve(problem, seconds)
+    return Reach(model=model, problem=problem, plan=plan if plan and plan.runs else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReachTask:
     """The question for several models, for a process of its own."""
 
-    problems: tuple[tuple[Model, tuple[PlanningProblem, ...]], ...]
+    problems: tuple[tuple[Model, PlanningProblem], ...]
     each_s: float
     """Seconds for each."""
 
     @property
     def seconds(self) -> float:
         """For all of it."""
-        return self.each_s * sum(len(problems) for _, problems in self.problems)
+        return self.each_s * len(self.problems)
 
     def run(self, say: Callable[[Any], None]) -> list[Reach]:
         """One answer a model. Raises InputError."""
         found = []
-        for model, problems in self.problems:
+        for model, problem in self.problems:
             say(Progress(trying=f"how many runs of {model.name}"))
             try:
-                found.append(reach(model, problems, self.each_s))
+                found.append(reach(model, problem, self.each_s))
             except OutOfTime:
                 be = "was" if self.each_s == 1 else "were"
                 raise InputError(

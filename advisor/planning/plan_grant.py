@@ -18,11 +18,10 @@ from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.planned import Planned
 from advisor.planning.runs_on_bought_machines import with_terms
-from advisor.planning.sensitivity.changes import FREE, vary
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
-from advisor.planning.sensitivity.solved_amounts import Finding
-from advisor.planning.solver.plan import Plan, gap_between, last_day
+from advisor.planning.sensitivity.solved_amounts import Finding, money
+from advisor.planning.solver.plan import Plan, gap_between
 from advisor.planning.solver.problem import OBJECTIVES, PlanningProblem
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, Progress, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, is_feasible, solve
@@ -83,13 +82,12 @@ def search_for(loaded: Loaded, seconds: float, *, quick: bool = False) -> Search
 
     def keep(said: Progress) -> Planned | None:
         if isinstance(said, Impossible):
-            at = loaded.as_of(said)
-            return Planned(loaded=at, plan=None, explanation=None, out_of_time=True)
+            return Planned(loaded=loaded, plan=None, explanation=None, out_of_time=True)
         if said.plan is None:
             return None
         plan = said.plan if said.settled else _unproven(said.plan, said.bound_usd)
         why = "the time was over before anything was tried"
-        return stopped(loaded.as_of(said), plan, explained_so_far(said), why)
+        return stopped(loaded, plan, explained_so_far(said), why)
 
     return Search(PlanTask(loaded=loaded, seconds=seconds, quick=quick), keep)
 
@@ -152,25 +150,23 @@ def plan_loaded(
     whole = clock_of(seconds, on_progress=_with_last_plan(say))
     clock = whole.within(seconds - min(EXPLAIN_SECONDS, EXPLAIN_SHARE * seconds))
     say(Progress(trying="the plan"))
-    asked = loaded
+    plan: Plan | None = None
     try:
-        loaded, plan = _solved(loaded, clock)
+        with suppress(NoPlan):
+            plan = solve(loaded.problem, clock=clock)
     except OutOfTime:
         raise InputError(
             f"no plan was found in {seconds_words(seconds)}: give it more with --seconds"
         ) from None
 
-    told = len(asked.with_told) - len(loaded.with_told)
-    loaded = _with_savings(loaded, plan, whole)
+    loaded, with_quotes = _with_savings(loaded, plan, whole)
     if plan is None or not plan.runs:
-        if told and _is_enough_on_sale(asked, whole.quiet()):
-            loaded = asked
         none = plan is None
         say(Impossible(trying="what to relax" if none else "what the first run takes"))
         ways_out = relax if none else first_run
         ways = ways_out(loaded.problem, whole.quiet(), typed=loaded.grant.typed_cents)
         nothing = None if none else _explained("nothing was tried, since no run is done")
-        also = _without_procurement(asked, whole.quiet()) if none else ()
+        also = [*(_without_procurement(loaded, whole.quiet()) if none else ()), *with_quotes]
         return Planned(loaded=loaded, plan=plan, explanation=nothing, ways_out=(*also, *ways))
 
     found: Explanation | None = None
@@ -181,8 +177,6 @@ def plan_loaded(
                 trying=words,
                 plan=plan,
                 settled=True,
-                told=told,
-                of_all=not loaded.with_told,
                 so_far=found,
             )
         )
@@ -200,29 +194,6 @@ def plan_loaded(
     return Planned(loaded=loaded, plan=plan, explanation=explanation)
 
 
-def _solved(loaded: Loaded, clock: Clock) -> tuple[Loaded, Plan | None]:
-    """What the plan is made from, and the plan; None where there is none. Where nothing on sale
-    does the work, machines that need a quote are planned with too. Raises OutOfTime."""
-    while True:
-        plan, wider = None, loaded.told_too()
-        with suppress(NoPlan):
-            plan = solve(loaded.problem, clock=clock)
-        if wider is None or (plan is not None and plan.runs):
-            return loaded, plan
-        loaded = wider
-        clock = replace(clock, on_progress=_of_told(clock.on_progress))
-        clock.tell("machines that others only tell of")
-
-
-def _is_enough_on_sale(loaded: Loaded, clock: Clock) -> bool:
-    """Whether with more money the machines that are on sale do the work: then it is said what to
-    relax for them, and not for those with only reported prices."""
-    try:
-        return is_feasible(vary(loaded.problem, FREE), clock=clock)
-    except OutOfTime:
-        return False
-
-
 def _without_procurement(loaded: Loaded, clock: Clock) -> Iterator[Finding]:
     """That procurement's rules leave no plan, where there is one without them."""
     wider = loaded.unrestricted
@@ -237,53 +208,54 @@ def _without_procurement(loaded: Loaded, clock: Clock) -> Iterator[Finding]:
     )
 
 
-def _with_savings(loaded: Loaded, plan: Plan | None, clock: Clock) -> Loaded:
+def _with_savings(
+    loaded: Loaded, plan: Plan | None, clock: Clock
+) -> tuple[Loaded, tuple[Finding, ...]]:
     """What was not planned with, with what that would have saved, or how many runs more it would
-    do: what procurement leaves out, and what needs a quote."""
-    if plan is None:
-        return loaded
-    if loaded.unrestricted is not None:
-        loaded = _compared(
-            loaded, plan, loaded.unrestricted, clock, lambda each: each.by_procurement
-        )
+    do: what procurement leaves out, and what needs a quote. Where no run is done without it, whose
+    quote to ask for."""
+    if loaded.unrestricted is not None and plan is not None:
+        wider = loaded.unrestricted
+        loaded, _ = _compared(loaded, plan, wider, clock, lambda each: each.by_procurement)
     if not loaded.with_told:
-        return loaded
-    wider = replace(loaded.problem, machines=loaded.with_told[-1])
-    return _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
+        return loaded, ()
+    wider = replace(loaded.problem, machines=loaded.with_told)
+    loaded, other = _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
+    ask = "; ".join(x.label for x in loaded.left_out if x.needs_quote and x.more_runs)
+    if other is None or not ask or (plan is not None and plan.runs):
+        return loaded, ()
+    cost = money(loaded.grant.typed_cents(other.cost_cents), {"needs_quote": True}, "cost")
+    runs = f"{other.runs} of {sum(e.runs for e in loaded.problem.experiments)} runs"
+    words = (f"get a quote for {ask}: {runs} for ", cost, " by prices that no seller quotes")
+    return loaded, (Finding(words=words),)
 
 
 def _compared(
     loaded: Loaded,
-    plan: Plan,
+    plan: Plan | None,
     wider: PlanningProblem,
     clock: Clock,
     is_one: Callable[[LeftOut], bool],
-) -> Loaded:
-    """The plan against the best one of a problem with more to choose from."""
+) -> tuple[Loaded, Plan | None]:
+    """The plan against the best one of a problem with more to choose from, which is None where
+    none is found in time."""
+    known = () if plan is None else (plan,)
     try:
-        other = solve(wider, clock=clock.within(LEFT_OUT_SECONDS).quiet(), known=(plan,))
+        other = solve(wider, clock=clock.within(LEFT_OUT_SECONDS).quiet(), known=known)
     except (NoPlan, OutOfTime):
-        return loaded
-    by_quotes = wider is not loaded.unrestricted
-    if by_quotes and other.proven and _rank(wider, other) >= _rank(wider, plan):
-        return replace(loaded, with_told=())
+        return loaded, None
     options = wider.options()
     used = {options[wider.whole(p.machine_id)].label for p in other.placed}
-    more, less = other.runs - plan.runs, Decimal(plan.cost_cents - other.cost_cents) / 100
+    more = other.runs - (0 if plan is None else plan.runs)
+    less = Decimal(0 if plan is None else plan.cost_cents - other.cost_cents) / 100
     if more <= 0 and (more < 0 or less <= 0):
-        return loaded
+        return loaded, other
     found = {"more_runs": more} if more else {"saves": less}
     left_out = (
         replace(each, **found) if is_one(each) and each.label in used else each
         for each in loaded.left_out
     )
-    return replace(loaded, left_out=tuple(left_out))
-
-
-def _rank(problem: PlanningProblem, plan: Plan) -> tuple[int, int, int]:
-    """By what plans of one grant are compared; the best is least."""
-    day = last_day(plan.finish_day) if problem.objective == "soonest" else 0
-    return -plan.value, day, plan.judged_cents
+    return replace(loaded, left_out=tuple(left_out)), other
 
 
 def _with_last_plan(say: Say) -> Say:
@@ -296,12 +268,6 @@ def _with_last_plan(say: Say) -> Say:
         say(replace(said, plan=last))
 
     return told
-
-
-def _of_told(hear: Say | None) -> Say | None:
-    if hear is None:
-        return None
-    return lambda said: hear(replace(said, told=said.told + 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

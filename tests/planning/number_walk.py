@@ -50,8 +50,7 @@ class Walk:
     def __init__(self, planned: Planned, store_path: Path) -> None:
         assert planned.plan is not None
         self.plan, self.problem = planned.plan, planned.loaded.problem
-        told = planned.loaded.with_told or (self.problem.machines,)
-        self.with_told = replace(self.problem, machines=told[-1])
+        self.with_told = replace(self.problem, machines=planned.loaded.with_told)
         self.plans: dict[str, Plan] = {}
         self.grant = planned.loaded.grant
         with Store(store_path).reading() as reader:

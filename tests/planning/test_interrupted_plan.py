@@ -164,15 +164,8 @@ def test_a_plan_that_is_stopped_keeps_what_explained_it_until_then() -> None:
     assert [each.text() for each in kept.thresholds] == ["it was stopped before anything was tried"]
 
 
-class Loads:
-    """Stands for what a plan is made from, which is only passed on here."""
-
-    def as_of(self, _: Progress) -> Loads:
-        return self
-
-
 def test_that_there_is_no_plan_is_kept_though_what_to_relax_takes_too_long() -> None:
-    search = search_for(cast(Any, Loads()), 10)
+    search = search_for(cast(Any, None), 10)
     kept = search._keep(Impossible(trying="what to relax"))
     assert kept is not None and kept.plan is None
     assert no_plan_text(kept) == (

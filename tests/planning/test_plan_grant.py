@@ -284,10 +284,8 @@ def test_machines_of_the_lab_draw_their_gpus_and_what_the_grant_says(
     )
     grant = read_grant(grant_file(tmp_path, text))
     loaded = load_grant(Store(store_path), grant, date(2026, 11, 21))
-    while (wider := loaded.told_too()) is not None:  # others tell of what such a card costs
-        loaded = wider
-    problem = loaded.problem
-    watts = {m.gpu_count: m.power for m in problem.machines if m.owned or m.upgrade_of}
+    # Others tell of what such a card costs.
+    watts = {m.gpu_count: m.power for m in loaded.with_told if m.owned or m.upgrade_of}
     assert {count: power and power.wall_w for count, power in watts.items()} == {2: 850, 4: 1450}
 
 

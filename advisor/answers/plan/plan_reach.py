@@ -20,7 +20,7 @@ from advisor.costs.amount_words import counted, day_words
 from advisor.costs.cost_of_owning import CENT
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problems_of, timed_models
+from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problem_of, timed_models
 from advisor.planning.runs_on_bought_machines import with_terms
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Rental
@@ -70,8 +70,7 @@ def reached(
         snapshot = take_snapshot(reader)
         models = [snapshot.model(model)] if model else timed_models(reader, snapshot, grant)
         problems = tuple(
-            (each, problems_of(reader, snapshot, grant, each, by=by, today=today))
-            for each in models
+            (each, problem_of(reader, snapshot, grant, each, by=by, today=today)) for each in models
         )
     found = Search(ReachTask(problems=problems, each_s=seconds)).run()
     return Reached(grant=grant, found=tuple(found), of_all=model is None, today=today)
@@ -128,7 +127,8 @@ def reach_sentence(answer: Reached) -> str:
     first, grant = answer.first, answer.grant
     if first is None or first.plan is None:
         named = "any model" if answer.of_all else answer.found[0].model.name
-        return f"This money pays for no run of {named}: try a larger budget or a smaller model."
+        words = f"On what is on sale this money pays for no run of {named}"
+        return f"{words}: try a larger budget or a smaller model."
     plan, name = first.plan, first.model.name
     least = "at least " if first.runs == MOST_RUNS else ""
     runs = f"{least}{counted(first.runs, 'run')}"

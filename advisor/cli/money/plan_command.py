@@ -234,18 +234,16 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 typed=typed_terms(options),
             )
 
-            known = loaded
-
             def hear(at: Progress) -> None:
-                nonlocal printed, best, known, explained
-                best, known = at.plan or best, loaded.as_of(at)
+                nonlocal printed, best, explained
+                best = at.plan or best
                 explained = explained_so_far(at)
-                line.say(progress_text(at, known.grant.currency))
+                line.say(progress_text(at, loaded.grant.currency))
                 early = options.format == "table" and options.bid is None
                 if at.settled and not printed and at.plan is not None and early:
                     line.clear()
                     printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
-                    _decided(options, known, at.plan)
+                    _decided(options, loaded, at.plan)
 
             line.say("no plan yet · trying the plan")
             search = search_for(loaded, seconds, quick=options.quick)
@@ -259,7 +257,7 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 raise
             kept = "the plan is kept" if printed else "the best plan until now is kept"
             print(f"stopped: {kept}", file=sys.stderr)
-            return stopped(known, best, explained), printed
+            return stopped(loaded, best, explained), printed
 
 
 def _allocations(options: argparse.Namespace) -> int:

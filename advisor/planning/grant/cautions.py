@@ -187,10 +187,9 @@ def _idle(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
 
 def _bought(grant: Grant, machines: Sequence[Machine]) -> Cautions:
     """What is bought without a seller or a quote, and what is unusual of it."""
-    why = "For this money nothing on sale does the work in time. "
     for label in dict.fromkeys(m.label for m in machines if not m.on_sale):
         says = f"No seller is known that sells this new at its price: {label}. "
-        yield f"{says}{why * (grant.purchases.gpus is None)}Ask for a quote before you submit.", ""
+        yield f"{says}Ask for a quote before you submit.", ""
     for line in dict.fromkeys(filter(None, map(unquoted, machines))):
         yield (
             f"The price of the {line.label} is added up from {line.vendor}'s options: {NO_QUOTE} "

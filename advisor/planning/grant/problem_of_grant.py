@@ -26,7 +26,6 @@ from advisor.planning.grant.candidates.grant_machines import (
     orderable,
     owned_machines,
     times_of,
-    told_first,
     upgrades,
 )
 from advisor.planning.grant.candidates.procurement import is_among, refused, seller_of
@@ -48,7 +47,6 @@ from advisor.planning.solver.problem import (
     Rules,
     RunTime,
 )
-from advisor.planning.solver.search_clock import Progress
 from advisor.ranking.fabric import link_of_speed
 from advisor.ranking.snapshot import Snapshot
 from advisor.ranking.times import Model
@@ -83,10 +81,9 @@ class Loaded:
     """The problem with what procurement leaves out; None where it leaves out nothing."""
     sums: tuple[Machine, ...] = ()
     """Machines at a sum that no seller quoted, behind quotes for hardly more."""
-    with_told: tuple[tuple[Machine, ...], ...] = ()
-    """The problem's machines with those that need a quote: first the sums, then what others only
-    tell of, of GPUs that are sold in other machines, then all; empty where there are none, or where
-    none of them would make a better plan."""
+    with_told: tuple[Machine, ...] = ()
+    """The problem's machines with those that are left out as they need a quote; empty where none
+    are."""
 
     def model_of(self, wanted: GrantExperiment) -> Model:
         """What an experiment of the grant trains."""
@@ -109,40 +106,18 @@ class Loaded:
         return None if low == high else (round(low, 2), round(high, 2))
 
     def among(self, plan: Plan) -> str:
-        """`` among what is on sale``: of what a plan is the best, unless it is of all there is."""
+        """`` among what is on sale or for rent``: of what a plan is the best, unless it is of all
+        there is."""
         bought = {each.machine_id for each in plan.purchases}
         machines = [each for each in self.problem.machines if each.machine_id in bought]
-        if any(less_as_sum(machine, self.sums) for machine in machines):
-            return " among what is quoted"
-        if not self.with_told or not plan.runs:
+        for_nothing = not bought and not plan.rented and self.grant.objective == "cheapest"
+        if not self.with_told or not plan.runs or for_nothing:
             return ""
-        if all(machine.on_sale for machine in machines):
-            return " among what is on sale"
-        named = " or named" if self.grant.purchases.gpus else ""
-        return f" among machines of GPUs that are still sold{named}, with a seller or without"
-
-    def told_too(self) -> Loaded | None:
-        """The same with machines that need a quote, for where nothing on sale does the
-        work; None where there are no more."""
-        if not self.with_told:
-            return None
-        machines, *rest = self.with_told
-        labels = {machine.label for machine in machines}
-        return replace(
-            self,
-            problem=replace(self.problem, machines=machines),
-            left_out=tuple(
-                each for each in self.left_out if not each.needs_quote or each.label not in labels
-            ),
-            with_told=tuple(rest),
-        )
-
-    def as_of(self, said: Progress) -> Loaded:
-        """What a plan in the making is made from."""
-        found = self
-        for _ in range(said.told):
-            found = found.told_too() or found
-        return replace(found, with_told=()) if said.of_all else found
+        summed = any(less_as_sum(machine, self.sums) for machine in machines)
+        words = f" among what is {'quoted' if summed else 'on sale'}"
+        if any(rental.allocation is None for rental in self.problem.rentals):
+            words += " or for rent"
+        return words if all(machine.on_sale for machine in machines) else f"{words} or named"
 
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:
@@ -217,14 +192,15 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         max_machines=grant.purchases.max_machines,
     )
     problem = _from_today(problem, (today - grant.start).days)
-    wider = None
+    unrestricted = None
     if turned_down or not_allowed:
         machines_too = with_parts([*bought, *turned_down])
-        wider = replace(problem, machines=machines_too, rentals=(*problem.rentals, *not_allowed))
+        rentals_too = (*problem.rentals, *not_allowed)
+        unrestricted = replace(problem, machines=machines_too, rentals=rentals_too)
     return Loaded(
         grant=grant,
         problem=problem,
-        unrestricted=wider,
+        unrestricted=unrestricted,
         snapshot=snapshot,
         models={model.recipe_id: model for model in models},
         quotes={**known, **quotes_of_condo},
@@ -233,10 +209,7 @@ def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loade
         left_out=tuple(left_out),
         today=today,
         sums=tuple(sums),
-        with_told=tuple(
-            with_parts([*bought, *sums, *more])
-            for more in [*([[]] if sums else []), *told_first(told, bought)]
-        ),
+        with_told=with_parts([*bought, *sums, *told]) if sums or told else (),
     )
 
 

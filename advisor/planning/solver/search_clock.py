@@ -30,11 +30,6 @@ class Progress:
     """A lower bound on every plan, fixed costs included."""
     settled: bool = False
     """The plan is what will be answered; what would change it is being tried."""
-    told: int = 0
-    """How many kinds of machines that need a quote are planned with too, as the others do not do
-    the work."""
-    of_all: bool = False
-    """Whether no machine that needs a quote would make a better plan."""
 
 
 @dataclass(slots=True, kw_only=True)

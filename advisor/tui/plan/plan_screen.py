@@ -234,7 +234,7 @@ ask before you submit and what else would do.
         if event.at.plan is None:
             return
         first = self._best is None or self._best[1] != event.at.plan
-        loaded = event.loaded.as_of(event.at)
+        loaded = event.loaded
         self._best = loaded, event.at.plan, explained_so_far(event.at)
         if event.at.settled and first:
             plan = event.at.plan

@@ -60,7 +60,8 @@ def unquoted(machine: Machine) -> PriceLine | None:
 def orderable(
     machines: Sequence[Machine], named: frozenset[str] | None
 ) -> tuple[list[Machine], list[Machine]]:
-    """The machines that can be ordered, and those that others only tell of.
+    """The machines that can be ordered, and those that others only tell of, which no plan buys,
+    whatever the budget: with more money it would else get dearer.
 
     Of a GPU that the grant names (``named``) and that has no seller, those with a reported price
     stay.
@@ -69,15 +70,6 @@ def orderable(
     asked = (named or frozenset()) - on_sale
     kept = [m for m in machines if m.on_sale or m.gpu_id in asked]
     return kept, [m for m in machines if not m.on_sale and m.gpu_id not in asked]
-
-
-def told_first(told: Sequence[Machine], bought: Sequence[Machine]) -> list[list[Machine]]:
-    """Machines that others only tell of, in the order in which they are turned to: first those with
-    a GPU that is sold in other machines, then all, also with cards that are no longer made."""
-    on_sale = {machine.gpu_id for machine in bought if machine.on_sale}
-    current = [machine for machine in told if machine.gpu_id in on_sale]
-    stages = [current] if current else []
-    return stages if len(current) == len(told) else [*stages, list(told)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
