@@ -230,7 +230,7 @@ async def test_grant_written(own_store: Path, svg_snapshot: SnapshotAssertion) -
 
 
 async def test_plan(own_store: Path, svg_snapshot: SnapshotAssertion) -> None:
-    grant = SMALL.replace("predictions = false\n", 'predictions = false\nprices = "paper"\n')
+    grant = SMALL.replace("predictions = true\n", 'predictions = false\nprices = "paper"\n')
     Path("grant.toml").write_text(grant, encoding="utf-8")
     async with running(STORE, size=NARROW) as pilot:
         await pilot.press("f8", "G")

@@ -20,6 +20,7 @@ from tests.tui.program import settled, until
 SMALL = grant_files.SMALL.replace("[grant]\n", '[grant]\ntitle = "Small"\n').replace(
     '"pythia-410m"\n', '"pythia-410m"\nby = 2027-06-01\n'
 )
+SMALL = SMALL.replace("predictions = false", "predictions = true")
 
 
 def app_of(store_path: Path, state_path: Path | None = None) -> AdvisorApp:
