@@ -204,10 +204,7 @@ def run_group(
 
     with in_use(directory):
         try:
-            while process.poll() is None and ended_by is None:
-                if stop.wait(_POLL_S):
-                    ended_by = "cancelled"
-                    break
+            while process.poll() is None and ended_by is None and not stop.wait(_POLL_S):
                 drain()
                 if nodes.lost_by(events, log_file):
                     # srun would wait for them for minutes.
@@ -221,6 +218,8 @@ def run_group(
             # Also where the launcher itself ended: it may have left a process behind.
             end_group(process, group)
         drain()
+        if stop.is_set():  # the group may have been ended with us, and before us
+            ended_by = "cancelled"
         status, reason, of_the_moment = _judged(
             events, ended_by, process.returncode, read_end(log_file, _TAIL_BYTES), time_limit_s
         )
@@ -263,12 +262,12 @@ def _judged(
     # torchrun names the rank that failed first.
     first = _FIRST_EXIT.search(log)
     killed = exit_code in _KILLED or (first is not None and int(first[1]) in _KILLED)
+    if any(event["event"] == "done" for event in events):
+        return "ok", None, False
     if ended_by == "cancelled":
         return "cancelled", ended_by, False
     if ended_by == "flooded":
         return "failed", f"its processes wrote more than {MAX_LOG_BYTES >> 20} MiB of log", False
-    if any(event["event"] == "done" for event in events):
-        return "ok", None, False
     if ended_by is None and (killed or _SRUN_KILLED.search(log)):
         # Before what the other ranks say: they only missed the one that is gone.
         why = "a process was killed by the system (SIGKILL), most often for lack of host memory"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
+import signal
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import pytest
 
 from bench_runner import runner
 from bench_runner.arguments import find_recipe
-from bench_runner.launch import process_group
+from bench_runner.launch import process_group, processes
 from bench_runner.launch.trial import Outcome, TrialSpec
 from bench_runner.records import journal
 from bench_runner.settings import batch_and_sharding
@@ -98,6 +101,23 @@ def test_a_work_folder_that_cannot_be_written_is_the_reason(tmp_path: Path) -> N
     assert ended.status == "failed"
     assert ended.reason is not None and "could not be started: Not a directory" in ended.reason
     assert "--work" in ended.reason
+
+
+def test_a_group_that_was_ended_with_its_search_has_not_failed(
+    tmp_path: Path, worker: list[str]
+) -> None:
+    """The signal may reach the group before the search has looked at its own."""
+    stop = threading.Event()
+
+    def end(event: dict[str, Any]) -> None:
+        stop.set()
+        os.kill(event["pid"], signal.SIGTERM)
+        while processes.is_alive(event["pid"]):
+            time.sleep(0.01)
+
+    started = "{'event': 'started', 'pid': os.getpid()}"
+    worker.append(f"say({started}); time.sleep(60)")
+    assert run(tmp_path, stop=stop, on_event=end).status == "cancelled"
 
 
 def test_a_log_without_end_is_cut(tmp_path: Path, worker: list[str]) -> None:
