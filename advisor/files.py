@@ -86,7 +86,7 @@ def write_all_whole(
                 if overwrite:
                     draft.replace(path)
                 else:
-                    _place(draft, path)
+                    place(draft, path)
                     undo.callback(path.unlink, missing_ok=True)
         undo.pop_all()
 
@@ -124,8 +124,8 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
 
 
-def _place(draft: Path, path: Path) -> None:
-    """Give the finished draft its name unless that is taken."""
+def place(draft: Path, path: Path) -> None:
+    """Give the finished draft its name. Raises FileExistsError where that is taken."""
     try:
         path.hardlink_to(draft)
     except FileExistsError:

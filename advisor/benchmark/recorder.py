@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from advisor.benchmark.benchmark_plan import Plan
 from advisor.benchmark.runner_process import Run
 from advisor.costs.amount_words import are, counted
 from advisor.store.own_rows import MEASURED_HERE
-from advisor.store.storage.locate import typed_path
 from advisor.typed_input import InputError
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement
@@ -84,8 +84,8 @@ class Recorder:
         missing = f"{counted(self.waiting, 'record')} {are(self.waiting)} not in the store"
         return (
             f"{missing} ({self.problem}); bring in what is missing by: "
-            f"advisor merge --mine {typed_path(plan.request.records_file)} "
-            f"--store {typed_path(plan.store_path)}"
+            f"advisor merge --mine {quote(str(plan.request.records_file))} "
+            f"--store {quote(str(plan.store_path))}"
         )
 
     def _keep(self) -> None:

@@ -7,6 +7,7 @@ from it is predicted by the same functions when somebody asks (loads numpy).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,24 +53,19 @@ def asked_times(
         machines=machines,
         link=link,
     )
-    found: dict[tuple[str, int], BestTime] = {}
-    for row in rows:
-        place = (row["gpu_id"], row["gpu_count"])
-        time = _time(row, machines)
-        if row["host_memory_gib"]:
-            if place in found:
-                found[place] = found[place]._replace(with_host=(row["host_memory_gib"], time))
-            continue
-        found[place] = BestTime(
-            gpu_id=place[0],
-            gpu_count=place[1],
-            chosen=time,
+    return tuple(
+        BestTime(
+            gpu_id=gpu_id,
+            gpu_count=count,
+            chosen=each.time,
             published=None,
             naive=None,
-            host_gib=host_gib_of(time, model),
+            host_gib=host_gib_of(each.time, model),
+            with_host=each.with_host,
             machines=machines,
         )
-    return tuple(found.values())
+        for (_, gpu_id, count), each in _reached(rows, machines).items()
+    )
 
 
 def asked_on(
@@ -102,13 +98,8 @@ def asked_on(
         rows += predicted_rows(fitted, unfit, [gpu], sizes, [count, *larger])
     if tuning is None:
         rows += training_rows(trainings, [gpu], fitted.costs, [count, *larger])
-    found: dict[tuple[str, int], ReachedTime] = {}
-    for row in rows:
-        place, time = (row["recipe_id"], row["gpu_count"]), _time(row, 1)
-        if not row["host_memory_gib"]:
-            found[place] = ReachedTime(time, None, time.peak_memory_gib)
-        elif place in found:
-            found[place] = found[place]._replace(with_host=(row["host_memory_gib"], time))
+    times = _reached(rows, 1).items()
+    found = {(recipe_id, n): each for (recipe_id, _, n), each in times}
     if tuning is not None and tuning.train != "qlora" and unfit:
         lean = replace(tuning, train="qlora")
         smaller = {}
@@ -123,6 +114,21 @@ def asked_on(
             found[place] = found[place]._replace(as_qlora=_time(row, 1))
     called = ((model_of_own(own), base[own.recipe.recipe_id].name) for own in every)
     return tuple(replace(model, name=name) for model, name in called), found
+
+
+def _reached(
+    rows: Iterable[dict[str, Any]], machines: int
+) -> dict[tuple[str, str, int], ReachedTime]:
+    """What each model takes on a number of each GPU, with more host memory too."""
+    found: dict[tuple[str, str, int], ReachedTime] = {}
+    for row in rows:
+        build = row["recipe_id"], row["gpu_id"], row["gpu_count"]
+        time = _time(row, machines)
+        if not row["host_memory_gib"]:
+            found[build] = ReachedTime(time, None, time.peak_memory_gib)
+        elif build in found:
+            found[build] = found[build]._replace(with_host=(row["host_memory_gib"], time))
+    return found
 
 
 def _time(row: dict[str, Any], machines: int) -> TrainingTime:

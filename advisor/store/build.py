@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 
-from advisor.files import keep_private, private_folder
+from advisor.files import keep_private, place, private_folder
 from advisor.store.digest import files_mark
 from advisor.store.shipped_rows import replace_shipped, text_differences, update
 from advisor.store.storage.connection import created, opened, wait_limit_s
-from advisor.store.storage.locate import draft_name, typed_path
+from advisor.store.storage.locate import draft_name
 from advisor.store.storage.migrate import migrate, newest_version, schema_version
 from advisor.store.storage.reject_untrusted_store import remember
 from advisor.store.storage.store_error import StoreError
@@ -86,13 +87,9 @@ def _draft(path: Path) -> Iterator[Path]:
         yield fresh
         keep_private(fresh)
         try:
-            os.link(fresh, path)
+            place(fresh, path)
         except FileExistsError:
             return  # another program was quicker: its store stays
-        except OSError:  # a file system without hard links
-            if path.exists():
-                return
-            fresh.rename(path)
     for kind in ("rows", files_mark()):
         remember(kind, path)
 
@@ -108,6 +105,6 @@ def check_store(path: str | Path) -> list[str]:
         if version < newest_version():
             return [
                 f"schema: is at version {version}, not {newest_version()}: advisor rebuild"
-                f" --store {typed_path(path)}"
+                f" --store {quote(str(path))}"
             ]
         return text_differences(connection)

@@ -135,14 +135,8 @@ class Reader:
         origin: Origin | None = None,
     ) -> tuple[TrainingTime, ...]:
         """Every tried setting, those without a time too; each filter that is given applies."""
-        return self._times(
-            "times",
-            recipe_id=recipe_id,
-            gpu_id=gpu_id,
-            gpu_count=gpu_count,
-            status=status,
-            origin=origin,
-        )
+        asked = {"gpu_id": gpu_id, "gpu_count": gpu_count, "status": status, "origin": origin}
+        return self._times("times", recipe_id=recipe_id, **asked)
 
     def search_times(
         self,

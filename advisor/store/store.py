@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -68,7 +68,6 @@ class Store:
             with self._open(write=False) as connection:
                 if not self._is_old(connection):
                     self._brought_up_to_date = True
-                    self._look_at_the_clock(connection)
                     yield Reader(connection)
                     return
             # Once only: two programs with different text must not rewrite the store in turns.
@@ -248,17 +247,6 @@ class Store:
 
             make_users_store(self.path)
             self._note(f"made your store {self.path}")
-
-    def _look_at_the_clock(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Say so where prices that ship are of days to come: then none would be old."""
-        answer = connection.execute("SELECT max(quoted_on) FROM quote WHERE origin = 'shipped'")
-        (newest,) = answer.fetchone() or (None,)
-        today = date.today()
-        if newest is not None and newest - today > timedelta(days=2):  # time zones apart
-            self._note(
-                f"the clock of this machine says {today}, before the newest shipped price "
-                f"({newest}): set it right, or no price counts as old"
-            )
 
     def _is_old(self, connection: duckdb.DuckDBPyConnection) -> bool:
         """Whether the store should be written before it is read."""

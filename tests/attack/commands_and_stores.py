@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor.store import Store, StoreError
+from advisor.store import Store, StoreError, build_store, check_store
 from bench_runner.records import journal
-from tests.attack.generated_files import READ_ROWS, asked, forked, wrong
+from tests.attack.generated_files import READ_ROWS, asked, wrong
+from tests.commands_for_tests import run
+from tests.store import test_store_processes as processes
 from tests.store_for_tests import record
 
 COMMANDS = [
@@ -66,13 +68,16 @@ def write(folder: str, who: str, count: str) -> None:
     """Append records to a journal and a store, say where each is kept, and export them."""
     path = Path(folder, "results.duckdb")
     for n in range(int(count)):
-        one = journal.with_id(record(f"{who}-{n}", gpu_count=n + 1, recipe_hash=who))
+        raw = (0.5,) * random.choice((1, 10, 20_000))
+        one = journal.with_id(record(f"{who}-{n}", gpu_count=n + 1, recipe_hash=who, pass_s=raw))
         journal.append(Path(folder, "r.jsonl"), one)
         print("journal", one.measurement_id, flush=True)
         Store(path, wait_s=600).add(measurement=[one])
         print("store", one.measurement_id, flush=True)
         with Store(path, wait_s=600).reading() as reader:
             reader.own_records()
+        if n % 5 == 4:
+            build_store(path)  # replaces every shipped row
     Store(path, wait_s=600).export(Path(folder, f"e-{who}.jsonl"))
     print("done", "-", flush=True)
 
@@ -120,28 +125,14 @@ def kills(store: Path, folder: Path, count: int, seed: int) -> list[str]:
 
 
 def crowd(store: Path, folder: Path, count: int, seed: int) -> list[str]:
-    """Eight programs that write and read one journal and one store at once."""
-    place, own = _fresh(store, folder, "crowd")
-    each = max(1, count // 8)
-    writers = [
-        subprocess.Popen(
-            [*WRITE, str(place), f"w{who}", str(each)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for who in range(8)
-    ]
-    said = [writer.communicate()[1] for writer in writers]
-    faults = [f"a writer: {text.strip()[-300:]}" for text in said if text.strip()]
-    written = len(journal.read(place / "r.jsonl"))
-    with Store(own).reading() as reader:
-        kept = len(reader.times(origin="local"))
-    if written != 8 * each:
-        faults.append(f"the journal holds {written} of {8 * each}")
-    if kept != 8 * each:
-        faults.append(f"the store holds {kept} of {8 * each}")
-    return faults
+    """Eight programs that write one store at once, three rows each."""
+    _, own = _fresh(store, folder, "crowd")
+    try:
+        processes.crowd(own, *(f"w{who}" for who in range(8)))
+    except AssertionError as error:
+        return [f"a writer: {str(error)[-300:]}"]
+    held = len(processes.kept(own))
+    return [] if held == 24 else [f"the store lost {24 - held} of 24"]
 
 
 READ = (
@@ -173,13 +164,13 @@ def damage(store: Path, folder: Path, count: int, seed: int) -> list[str]:
         began = time.monotonic()
         words = ["--store", str(path), *dice.choice(READ)]
         try:
-            code, out, err = forked(words, 90)  # DuckDB may end it
-        except TimeoutError:
-            faults.append(f"damage {seed} {number}: no answer within 90 s")
+            done = run(*words)  # a process of its own: DuckDB may end it
+        except subprocess.TimeoutExpired:
+            faults.append(f"damage {seed} {number}: no answer within 60 s")
             continue
-        problem = wrong(code, out, err, time.monotonic() - began)
-        if problem:
-            faults.append(f"damage {seed} {number}: {problem}: {err.strip()[:200]}")
+        said = done.returncode, done.stdout, done.stderr
+        if problem := wrong(*said, time.monotonic() - began):
+            faults.append(f"damage {seed} {number}: {problem}: {done.stderr.strip()[:200]}")
     return faults
 
 
@@ -282,6 +273,8 @@ def _lost(what: str, place: Path, own: Path, told: str) -> list[str]:
         with Store(own).reading() as reader:
             kept = {each.measurement_id for each in reader.times(origin="local")}
         Store(own).check_whole()
+        if differs := check_store(own):
+            return [f"{what}: {differs[0]}"]
         Store(own).add(measurement=[record("after")])
     except (ValueError, StoreError) as error:
         return [f"{what}: {error}"]

@@ -12,13 +12,9 @@ import functools
 import io
 import itertools
 import json
-import os
 import random
 import re
 import shutil
-import signal
-import sys
-import tempfile
 import time
 import tomllib
 from collections.abc import Callable
@@ -263,37 +259,6 @@ def asked(words: list[str]) -> tuple[int, str, str]:
         except Exception as error:
             return -1, "", f"Traceback: {type(error).__name__}: {error}"
     return code, out.getvalue(), err.getvalue()
-
-
-def forked(words: list[str], limit_s: float) -> tuple[int, str, str]:
-    """The same in a process of its own, which it may end; without the second that Python takes to
-    start. The exit code is the negative signal where one ended it. Raises TimeoutError."""
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = os.fork()
-        if child == 0:
-            os.dup2(out.fileno(), 1)
-            os.dup2(err.fileno(), 2)
-            code = 70
-            with contextlib.suppress(BaseException):
-                code = main(words)
-                sys.stdout.flush()
-                sys.stderr.flush()
-            os._exit(code)
-        ends = time.monotonic() + limit_s
-        while True:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                break
-            if time.monotonic() > ends:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                raise TimeoutError
-            time.sleep(0.002)
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read().decode(errors="replace"))
-        return os.waitstatus_to_exitcode(status), texts[0], texts[1]
 
 
 def no_solver(_: object, say: object) -> object:

@@ -168,30 +168,22 @@ def test_a_store_whose_name_is_not_utf8_is_one_line(
         build_store(name)
 
 
+@pytest.mark.parametrize("disk", ["full", "read-only"])
 def test_an_error_names_the_file_and_never_its_draft(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: str
 ) -> None:
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
+    def refused(*asked: object, **_: object) -> None:
+        raise OSError(28 if disk == "full" else 30, disk, str(asked[0]))
 
-    monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(OSError, match="No space left") as caught:
+    if disk == "full":
+        monkeypatch.setattr(files.os, "fsync", refused)
+    else:
+        monkeypatch.setattr(files, "open", refused, raising=False)
+        monkeypatch.setattr(Path, "unlink", refused)  # there even of what is not there
+    with pytest.raises(OSError, match=disk) as caught:
         files.write_whole(tmp_path / "a.csv", "a", overwrite=False)
     assert caught.value.filename == str(tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_disk_that_may_only_be_read_names_the_file_and_never_its_draft(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read_only(path: Path, *_: object, **__: object) -> None:
-        raise OSError(30, "Read-only file system", str(path))
-
-    monkeypatch.setattr(files, "open", read_only, raising=False)
-    monkeypatch.setattr(Path, "unlink", read_only)  # there even of what is not there
-    with pytest.raises(OSError, match="Read-only") as caught:
-        files.write_whole(tmp_path / "a.csv", "a", overwrite=False)
-    assert caught.value.filename == str(tmp_path / "a.csv")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal as Unix has them")

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -17,7 +16,7 @@ from advisor.store import Store, check_store, shipped_rows
 from advisor.store.storage.connection import opened
 from bench_runner.records import journal
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows
-from tests.store_for_tests import REPOSITORY, look, record
+from tests.store_for_tests import REPOSITORY, record
 
 # New text: another program, which came with other text, run as one of its own.
 
@@ -153,23 +152,6 @@ def test_a_row_of_ones_own_stands_in_for_a_shipped_one(
     assert other.rank(own_store) == [f"advisor: updated the shipped rows of {own_store}"]
     assert contents(own_store)["measurement"] == before
     other.run("-m", "advisor", "rebuild", "--check", "--store", own_store)
-
-
-def test_a_clock_before_the_newest_price_is_told(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Wrong(date):
-        @classmethod
-        def today(cls) -> Wrong:
-            return cls(2016, 11, 25)
-
-    monkeypatch.setattr("advisor.store.store.date", Wrong)
-    notes: list[str] = []
-    store = Store(own_store, note=notes.append)
-    look(store).models()
-    look(store).models()
-    (note,) = notes
-    assert note.startswith("the clock of this machine says 2016-11-25, before the newest shipped")
 
 
 def test_a_store_follows_the_text_and_not_its_line_ends(

@@ -1,14 +1,13 @@
-"""Many programs at once, and programs that are killed: no error, no lost row, no broken store."""
+"""Many programs at once: no error, no lost row, no broken store. Kills: tests/attack."""
 
 from __future__ import annotations
 
-import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from advisor.store import Store, build_store, check_store
-from tests.store_for_tests import answer, look, program, record
+from advisor.store import Store, check_store
+from tests.store_for_tests import look, program, record
 
 # Ten programs are forks of one that has loaded all: each start of Python would cost a second.
 CROWD = """
@@ -126,69 +125,3 @@ def test_threads_of_one_program_take_turns(own_store: Path) -> None:
         done = list(threads.map(work, ["w1", "r1", "w2", "r2", "w3", "r3"]))
     assert done == [4] * 6
     assert len(look(store).times(origin="local")) == 12
-
-
-# Kills. One program forks the victims, since starting Python for each would take most of the time.
-# A victim writes the id of each append to a pipe as it ends; whatever stands there must be kept.
-# Every other victim is killed only after the killer has read one; the blow falls at random within a
-# few times what an append took, so in an append or a rebuild, however slow the machine is.
-
-KILL = """
-import json, os, random, signal, sys, time
-from advisor.store import Store, build_store
-from tests.store_for_tests import look, record
-
-path, kills = sys.argv[1], int(sys.argv[2])
-random.seed(int(sys.argv[3]))
-build_store(path)                           # loads what a victim would else spend its time on
-finished, interrupted, append_s = [], 0, 0.2
-for victim in range(kills):
-    reading, writing = os.pipe()
-    began_s = time.monotonic()
-    child = os.fork()
-    if child == 0:
-        store = Store(path)
-        for n in range(10_000):
-            name = f"v{victim}-{n}"
-            raw = tuple(random.random() for _ in range(random.choice((1, 10, 20_000))))
-            store.add(measurement=[record(name, pass_s=raw)])
-            if n % 3 == 1:
-                build_store(path)           # replaces every shipped row
-            os.write(writing, (name + "\\n").encode())
-        os._exit(0)
-    os.close(writing)
-    told = b""
-    if victim % 2:
-        told = os.read(reading, 1 << 20)
-        assert told, "a victim ended by itself"
-        append_s = time.monotonic() - began_s
-    time.sleep(random.uniform(0.0, 4 * append_s))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    done = (told + os.read(reading, 1 << 20)).decode().split()
-    os.close(reading)
-    finished += done
-    held = {time.measurement_id for time in look(Store(path)).times(origin="local")}
-    missing = set(finished) - held
-    assert not missing, missing
-    interrupted += any(name.startswith(f"v{victim}-") and name not in done for name in held)
-print(json.dumps({"finished": len(finished), "kept_but_not_told": interrupted}))
-"""
-
-
-def test_a_killed_writer_leaves_every_finished_append(own_store: Path) -> None:
-    told = json.loads(answer(program(KILL, own_store, 10, 1), timeout_s=280))
-    assert told["finished"] >= 5  # which the killer waited for
-    store = Store(own_store)
-    held = [time.measurement_id for time in look(store).times(origin="local")]
-    assert len(held) == len(set(held)) >= told["finished"]
-    assert check_store(own_store) == []
-    # What is there is whole, and the store still takes rows and rebuilds.
-    with store.reading() as reader:
-        row = reader.connection.execute(
-            "SELECT count(*) FROM measurement WHERE origin = 'local'"
-            " AND len(pass_s) NOT IN (1, 10, 20000)"
-        ).fetchone()
-    assert row == (0,)
-    build_store(own_store)
-    assert len(look(store).times(origin="local")) == len(held)

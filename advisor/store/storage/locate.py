@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from advisor.files import keep_private
+from advisor.files import keep_private, typed_path
 from bench_runner.launch.leftovers import sweep
 
 STORE_NAME = "results.duckdb"
@@ -20,7 +20,7 @@ def find_store(explicit: str | Path | None) -> Path:
     """
     named = str(explicit or os.environ.get("ADVISOR_STORE", ""))
     if named.strip():
-        return Path(os.path.expanduser(named))  # Path.expanduser raises on an unknown user
+        return typed_path(named)
     here = Path(STORE_NAME)
     if here.exists():
         return here
@@ -41,10 +41,3 @@ def user_store() -> Path:
 def draft_name(path: Path) -> str:
     """What the folder in which a store is made is called, as a regular expression."""
     return re.escape(f".{path.name}-") + r"\w{8}"
-
-
-def typed_path(path: Path) -> str:
-    """A path as it is typed in a command: whatever it is called, a shell takes it for a name."""
-    from shlex import quote  # late: only a refusal names a command
-
-    return quote(str(path))

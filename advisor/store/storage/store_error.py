@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from shlex import quote
 
 from advisor.store.storage.engine import duckdb
-from advisor.store.storage.locate import typed_path
 
 _DAMAGE = (
     duckdb.IOException,
@@ -26,7 +26,7 @@ class StoreError(ValueError):
 
 def remedy(path: Path) -> str:
     """What to do with a store that is damaged."""
-    return f"restore a copy, or move it away, then: advisor rebuild --store {typed_path(path)}"
+    return f"restore a copy, or move it away, then: advisor rebuild --store {quote(str(path))}"
 
 
 _HELD = ("Conflicting lock is held", os.strerror(errno.EAGAIN), os.strerror(errno.EACCES))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 
-from advisor.store.storage.locate import typed_path
 from advisor.store.storage.store_error import StoreError, remedy
 
 _MAGIC = b"DUCK"
@@ -44,7 +44,7 @@ def check_writable(path: Path) -> None:
             )
     if not os.access(path, os.W_OK):
         raise StoreError(
-            f"the store {path} is read-only: make it writable (chmod u+w {typed_path(path)}), "
+            f"the store {path} is read-only: make it writable (chmod u+w {quote(str(path))}), "
             "or name another with --store"
         )
     if not can_write(path):
@@ -68,7 +68,7 @@ def check_name(path: Path) -> None:
 def check_file(path: Path) -> None:
     """Raise StoreError where ``path`` is plainly no store, without opening a database."""
     check_name(path)
-    remake = f"advisor rebuild --store {typed_path(path)}"
+    remake = f"advisor rebuild --store {quote(str(path))}"
     head = b""
     try:
         found = path.stat()
@@ -84,7 +84,7 @@ def check_file(path: Path) -> None:
         said = {
             FileNotFoundError: f"no store at {path}; make one with: {remake}",
             IsADirectoryError: f"{path} is a directory, not a store: name the file in it, such as "
-            f"--store {typed_path(path / 'results.duckdb')}",
+            f"--store {quote(str(path / 'results.duckdb'))}",
             NotADirectoryError: f"no store at {path}: {path.parent} is not a directory; name "
             "another with --store",
             PermissionError: f"the store {path} may not be read by you: ask its owner, or name "

@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.ranking.question import RANK_RULES
 from advisor.ranking.typed_question import read_question
-from advisor.store.storage.locate import typed_path
 from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class StoreReader:
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise InputError(
                 f"the store {self.path} holds something unexpected ({words}): "
-                f"try: advisor rebuild --store {typed_path(self.path)}"
+                f"try: advisor rebuild --store {quote(str(self.path))}"
             ) from error
 
 
