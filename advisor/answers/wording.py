@@ -366,11 +366,12 @@ _CHANCES = (
 
 
 def chance_words(chance: float) -> str:
-    """A probability, 0 to 1, as people say it: ``3 in 4``, ``over 98 %``."""
-    if chance >= 0.98:
-        return "over 98 %"
-    if chance <= 0.02:
-        return "under 2 %"
+    """A probability, 0 to 1, as people say it: ``3 in 4``, ``over 97 %``; as
+    in a column of `percent_words`."""
+    if chance >= 0.975:
+        return "over 97 %"
+    if chance <= 0.025:
+        return "under 3 %"
     n, parts = min(_CHANCES, key=lambda known: abs(known[0] / known[1] - chance))
     return f"{n} in {parts}"
 

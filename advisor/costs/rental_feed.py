@@ -32,7 +32,7 @@ _FORMS = {
     "instance_name": _TEXT,
     "location": f"({_TEXT})?",
     "price": _NUMBER,
-    "gpu_count": r"\d{1,2}(\.0*)?|1[01]\d|12[0-8]",
+    "gpu_count": r"([1-9]\d?|1[01]\d|12[0-8])(\.0*)?",
     "gpu_name": _TEXT,
     "gpu_memory": _NUMBER,
     "spot": "True|False",

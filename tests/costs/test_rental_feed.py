@@ -124,7 +124,7 @@ def test_one_broken_provider_does_not_break_the_rest(clouds: Clouds) -> None:
 
 BAD = {
     "price": ["", "free", "-1", "0", "NaN", "inf", "1e9", "20000", "1,5"],
-    "gpu_count": ["-8", "1000000000000", "1.5", "eight"],
+    "gpu_count": ["-8", "00", "0.0", "1000000000000", "1.5", "eight"],
     "gpu_memory": ["", "lots"],
     "instance_name": ["", "a\x1b[2Jb", "a\nb", "a\u202eb", "a\ud800b", "x" * 200, "a\x00b"],
     "location": ["eu\x1b]0;x\x07", "\u2066eu"],

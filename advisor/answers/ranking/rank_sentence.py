@@ -134,6 +134,13 @@ class Verdict:
                 found.append((offer.times > 1, usd, i))
         return min(found)[1:] if found else None
 
+    @property
+    def is_small(self) -> bool:
+        """Whether it is fine-tuned, or the user's own program: who trains a model from scratch asks
+        for a machine."""
+        model = self.candidates.model
+        return parted(model.recipe_id)[1] is not None or model.own_command is not None
+
     @cached_property
     def renting(self) -> BreakEven | None:
         """The first row's GPUs by the hour against owning them; None where nobody rents them
@@ -144,12 +151,9 @@ class Verdict:
 
     @cached_property
     def rent_first(self) -> BreakEven | None:
-        """The same where renting is cheaper by far. Of fine-tuning and of the user's own program:
-        who trains from scratch asks for a machine."""
-        model, row = self.candidates.model, self.first
-        if row is None or not self.orderable or row.build.host_owned:
-            return None
-        if parted(model.recipe_id)[1] is None and model.own_command is None:
+        """The same where it is a small training and renting is cheaper by far."""
+        row = self.first
+        if row is None or not self.orderable or row.build.host_owned or not self.is_small:
             return None
         even = self.renting
         if even is None or even.room < 1:
@@ -225,7 +229,7 @@ def _told(found: Verdict, row: RankedRow) -> Iterator[str]:
         verb = "is" if len(others) == 1 else "are"
         yield f"{list_words(named)} {verb} {words[found.question.rule]} within the doubt."
     if even is None and (j := found.more_money) is not None:
-        price, gpus = usd_rounded(candidates.cents[j] / 100), gpus_words(candidates.builds[j])
+        price, gpus = _price(candidates, j), gpus_words(candidates.builds[j])
         days = mark_at(candidates, j) + counted_days(candidates.days[j])
         yield f"More money buys more speed from {price}: {gpus}, {days}."
 
@@ -307,7 +311,15 @@ def _nothing(found: Verdict) -> Iterator[str]:
         what.append("a published time")
     looked = f" with {' and '.join(what)}" if what else ""
     sale = " on sale" if found.first is not None else ""
-    yield f"Nothing{sale}{looked} trains {candidates.model.name}{asked_for(found.ranking)}."
+    budget, rented, name = found.ranking.budget_cents, "", candidates.model.name
+    if found.rent is not None and (budget is None or found.rent[0] * 100 <= budget):
+        usd, i = found.rent
+        gpus, days = rented_words(candidates.builds[i]), days_of(candidates, i)
+        rented = f"Rented, {gpus} does it in {days} for ≈{usd_rounded(usd)}."
+        if found.is_small:
+            yield f"Rent {gpus} for ≈{usd_rounded(usd)} a run: {name} in {days}."
+            rented, name = "", "it"
+    yield f"Nothing{sale}{looked} trains {name}{asked_for(found.ranking)}."
     in_time = "" if found.question.max_days is None else " in time"
     money = "" if found.question.budget_usd is None else " for this money"
     which = {
@@ -320,11 +332,14 @@ def _nothing(found: Verdict) -> Iterator[str]:
         yield f"{which[about]}{' on sale' * sold} is {_named(candidates, i)}."
     if found.first is not None:
         yield f"If a seller is found: {_named(candidates, found.ranking.order[0])}."
-    budget = found.ranking.budget_cents
-    if found.rent is not None and (budget is None or found.rent[0] * 100 <= budget):
-        usd, i = found.rent
-        gpus, days = rented_words(candidates.builds[i]), days_of(candidates, i)
-        yield f"Rented, {gpus} does it in {days} for ≈{usd_rounded(usd)}."
+    if rented:
+        yield rented
+
+
+def _price(candidates: Candidates, i: int) -> str:
+    """``$40,100``; ``$40,100 ($47,700 with VAT)`` where the budget pays that too."""
+    usd, vat = Decimal(candidates.cents[i]) / 100, candidates.vat
+    return usd_rounded(usd) + (f" ({usd_rounded(usd * (1 + vat))} with VAT)" if vat else "")
 
 
 def _named(candidates: Candidates, i: int) -> str:
@@ -333,8 +348,8 @@ def _named(candidates: Candidates, i: int) -> str:
     if build.host_owned:
         return f"{owned_words(build)}, {days_of(candidates, i)}"
     source = price_source_words(build, gpu, host, candidates.abroad)
-    price = usd_rounded(candidates.cents[i] / 100)
-    words = f"{gpus_words(build)} for {price} ({source}), {days_of(candidates, i)}"
+    price, days = _price(candidates, i), days_of(candidates, i)
+    words = f"{gpus_words(build)} for {price} ({source}), {days}"
     why = NOT_ON_SALE[candidates.availability[i]]
     return f"{words}; {why}" if why else words
 
