@@ -24,7 +24,7 @@ from advisor.tui.ranking.ranking_rows import (
 )
 from advisor.tui.widgets.lines import LinesView
 from advisor.tui.widgets.plot.plot import CostTimePlot
-from advisor.tui.widgets.plot.style import ANSI_COLOURS, palette, series_marks
+from advisor.tui.widgets.plot.style import palette, series_marks
 from advisor.tui.widgets.rank_table import RankTable
 from advisor.tui.widgets.safe_text import shorten
 
@@ -154,10 +154,7 @@ class BuildPanels(Container):
         """The picture's glyphs in its colours, for the table."""
         if self._marked is not names or self._marked_in != self.app.theme:
             self._marked, self._marked_in = names, self.app.theme
-            marks = series_marks(slots)
-            colours: Sequence[str] = ANSI_COLOURS
-            if not self.app.native_ansi_color:
-                colours = palette(self.table.background_colors[1].hex6, 3.0)
+            marks, colours = series_marks(slots), palette(self.app)
             self._kept_marks = {
                 name: Text(mark.filled, style=colours[mark.colour])
                 for name, mark in zip(names, marks, strict=True)

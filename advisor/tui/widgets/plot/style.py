@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.color import BLACK, WHITE, Color
+from textual.app import App
+from textual.color import Color
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -16,6 +16,9 @@ from advisor.tui.widgets.plot.canvas import BLANK, Ink
 
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#0072B2")
 """Okabe and Ito's palette without black, distinguishable with any common colour blindness."""
+ON_DARK = (*OKABE_ITO[:6], "#2687BD")
+ON_LIGHT = ("#7E5700", "#2F6380", "#006E50", "#844E6C", "#605B1A", "#9F4600", "#0066A0")
+"""The same as text on a theme's background, with a contrast of 4.5 by WCAG."""
 ANSI_COLOURS = ("yellow", "cyan", "green", "magenta", "bright_yellow", "red", "blue")
 """The same order in a terminal's own sixteen colours, for terminal-native themes."""
 FILLED = "●■▲◆▼▮►◄"
@@ -77,31 +80,11 @@ def series_marks(slots: Sequence[int]) -> list[SeriesMark]:
     ]
 
 
-@lru_cache(maxsize=16)
-def palette(background: str, contrast: float) -> tuple[str, ...]:
-    """The colours as ``#rrggbb``, moved towards black or white until they stand out enough.
-
-    ``contrast`` is WCAG's ratio against the background: 3 for glyphs, 4.5 for text.
-    """
-    behind = _luminance(Color.parse(background))
-    target = WHITE if behind < 0.18 else BLACK
-
-    def readable(colour: Color) -> Color:
-        for step in range(21):
-            mixed = colour.blend(target, step / 20)
-            low, high = sorted((_luminance(mixed), behind))
-            if (high + 0.05) / (low + 0.05) >= contrast:
-                return mixed
-        return target
-
-    return tuple(readable(Color.parse(colour)).hex6.lower() for colour in OKABE_ITO)
-
-
-def _luminance(colour: Color) -> float:
-    red, green, blue = (
-        c / 12.92 if c <= 0.04 else ((c + 0.055) / 1.055) ** 2.4 for c in colour.normalized
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+def palette(app: App[Any]) -> Sequence[str]:
+    """The colours of GPU types in the theme of now."""
+    if app.native_ansi_color:
+        return ANSI_COLOURS
+    return ON_DARK if app.current_theme.dark else ON_LIGHT
 
 
 class ThemedInks:
@@ -133,9 +116,7 @@ class ThemedInks:
         return style + Style(bold=ink.bold or None, reverse=ink.reverse or None)
 
     def _colour(self, ink: Ink, number: int) -> str:
-        if self._widget.app.native_ansi_color:
-            return ANSI_COLOURS[number]
-        background = self._widget.background_colors[1]
-        contrast = 3.0 if ink.role == "point" else 4.5
-        colour = palette(background.hex6, contrast)[number]
-        return background.blend(Color.parse(colour), DIMMED).hex6 if ink.dim else colour
+        colour, app = palette(self._widget.app)[number], self._widget.app
+        if app.native_ansi_color or not ink.dim:
+            return colour
+        return self._widget.background_colors[1].blend(Color.parse(colour), DIMMED).hex6
