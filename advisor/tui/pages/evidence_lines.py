@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from advisor.answers.wording import ATTENTIONS, VERDICT_MARKS, rests_on_words
+from advisor.answers.wording import VERDICT_MARKS, rests_on_words, settings_words
 from advisor.tui.widgets.lines import FAINT, PLAIN, WARNING, Line
 from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.times import TrainingTime
-    from bench_runner.records.measurement import Settings
     from price_catalog.model import Source
 
 
@@ -49,42 +48,6 @@ def source_lines(time: TrainingTime, source: Source | None) -> Iterable[Line]:
 
 def settings_lines(time: TrainingTime) -> Iterable[Line]:
     """The settings in the field's terms."""
-    settings = time.settings
-    if settings is None:
-        yield "not recorded", FAINT
-        return
-    yield _kernels(settings), PLAIN
-    checkpointing = "on" if settings.activation_checkpointing else "off"
-    yield f"activation checkpointing {checkpointing}", PLAIN
-    yield f"sharding {settings.sharding or 'none'}", PLAIN
-    yield f"offloading {'on' if settings.offloading else 'off'}", PLAIN
-    if settings.micro_batch_size is not None:
-        gpus = "1 GPU" if time.gpu_count == 1 else f"{time.gpu_count} GPUs"
-        yield (
-            f"micro-batch {settings.micro_batch_size} × accumulation "
-            f"{settings.gradient_accumulation_steps} × {gpus}",
-            PLAIN,
-        )
-    if time.peak_memory_gib is not None:
+    yield settings_words(time.settings), FAINT if time.settings is None else PLAIN
+    if time.settings is not None and time.peak_memory_gib is not None:
         yield f"peak memory {plain(time.peak_memory_gib)} GiB a GPU", PLAIN
-
-
-def _kernels(settings: Settings) -> str:
-    """What free lunch is here: the paper's is not compiled with DeepSpeed, ours layer by layer."""
-    if not settings.free_lunch:
-        return "naive: nothing on"
-    zero = (settings.sharding or "").startswith("zero-")
-    words = {
-        "regional": "layers compiled one by one",
-        "whole": "compiled as a whole",
-        "none": "not compiled",
-        # The settings of a model that torch cannot compile are the same.
-        None: "not compiled" if zero else "compiled where that works",
-    }[settings.compilation]
-    if settings.loss == "fused":
-        words += ", fused loss"
-    if settings.attention is not None:
-        words += f", {ATTENTIONS[settings.attention]}"
-    if settings.weights == "half":
-        words += ", half-precision weights"
-    return f"free lunch: {words}, fused kernels, TF32"
