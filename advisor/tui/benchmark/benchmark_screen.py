@@ -36,6 +36,7 @@ from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
 from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
+from advisor.tui.program.program import AnswerChanged
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.in_thread import error_words, in_thread
 from advisor.tui.widgets.lines import FAINT, PLAIN, Line, LinesView, wrapped
@@ -44,7 +45,6 @@ from advisor.typed_input import InputError
 
 if TYPE_CHECKING:
     from advisor.benchmark.measurement_request import Ending
-    from advisor.tui.program.store_reader import Reading
     from bench_runner.launch.hardware import Machine
 
 
@@ -103,7 +103,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         yield KeyBar("benchmark")
 
     def on_mount(self) -> None:
-        self.read_store()
         self.look_here()
         self.set_interval(1.0, self._tick)
 
@@ -134,14 +133,6 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
 
     # What would run
 
-    def read_store(self) -> None:
-        read, inputs = self.app.store_reader.read, self.app.inputs
-        in_thread(self, "read", lambda: read(inputs), self._store_read, self._not_planned)
-
-    def _store_read(self, reading: Reading) -> None:
-        self.setup.reading = reading
-        self._plan_again()
-
     def look_here(self) -> None:
 
         def look_at_it() -> Machine:
@@ -155,6 +146,12 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         self.setup.offer(here)
         self._plan_again()
 
+    @on(AnswerChanged)
+    def _store_read(self) -> None:
+        """Models can be looked up now."""
+        if self.plan is None:
+            self._plan_again()
+
     @on(BenchmarkSetup.Changed)
     def _setup_changed(self) -> None:
         if self.is_busy:
@@ -166,7 +163,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         if self.is_busy:
             return
         self._show_here()
-        if self._here is None or self.setup.reading is None:
+        if self._here is None or self.app.session.snapshot is None:
             return
         here, store = self._here, self.app.store_reader.patient_store()
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,15 +14,13 @@ from textual.widgets import Input, Static
 
 from advisor.benchmark.benchmark_plan import CPU, RECORDS, WORK
 from advisor.benchmark.measurement_request import Request
-from advisor.ranking.typed_question import matching_models
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.widgets.choice import Choice
 from advisor.tui.widgets.text_input import Field
 from advisor.typed_input import InputError, parse_positive
 
 if TYPE_CHECKING:
-    from advisor.ranking.times import Model
-    from advisor.tui.program.store_reader import Reading
+    from advisor.tui.program.program import Program
     from bench_runner.launch.hardware import Machine
 
 METHODS = {
@@ -41,18 +38,18 @@ MAX_MINUTES = 60 * 24 * 30
 class BenchmarkSetup(Grid):
     """The model, what it runs on, which settings are tried, and for how long at most."""
 
+    app: Program
+
     class Changed(Message):
         """The person wants something else."""
 
     def __init__(self, model: str) -> None:
         super().__init__(id="setup")
         self._model = model
-        self.reading: Reading | None = None
-        """Where models are looked up, once the store was read."""
 
     def compose(self) -> ComposeResult:
         yield Static("Model", classes="label")
-        yield ModelPicker(self._model, self._models, self._times, id="bench_model")
+        yield ModelPicker(self._model, id="bench_model")
         yield Static("On", classes="label")
         yield Choice({"": "looking …"}, "", id="bench_gpus")
         yield Static("Methods", classes="label")
@@ -109,7 +106,7 @@ class BenchmarkSetup(Grid):
             raise
         minutes.remove_class("-broken")
         model = self.picker.text.strip()
-        found = [] if model.endswith(".toml") else self._models(model)
+        found = [] if model.endswith(".toml") else self.app.session.models(model)
         return Request(
             recipe=found[0].recipe_id if found and model else model,
             gpu_count=1 if gpus in (CPU, "") else int(gpus),
@@ -120,12 +117,3 @@ class BenchmarkSetup(Grid):
             records_file=records_file,
             work_directory=work_directory,
         )
-
-    def _models(self, text: str) -> Sequence[Model]:
-        reading = self.reading
-        if reading is None:
-            return []
-        return matching_models(text, reading.snapshot, reading.measured)
-
-    def _times(self, recipe_id: str) -> int:
-        return 0 if self.reading is None else self.reading.measured.get(recipe_id, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,11 +22,11 @@ from bench_runner.typed_numbers import plain
 
 if TYPE_CHECKING:
     from advisor.ranking.times import Model
+    from advisor.tui.program.program import Program
 
 
 MAX_SHOWN = 60
 """A longer list is narrowed by typing, not by scrolling."""
-Search = Callable[[str], "Sequence[Model]"]
 
 
 class ModelPicker(Vertical):
@@ -55,25 +55,18 @@ size alone, such as `1b`, lists what has it and takes none.
     }
     """
 
+    app: Program
+
     @dataclass
     class Changed(Message):
         """The text is another, by typing, by the arrow keys or by a click."""
 
         text: str
 
-    def __init__(
-        self,
-        text: str,
-        search: Search,
-        times: Callable[[str], int],
-        *,
-        id: str,  # noqa: A002
-    ) -> None:
-        """``search`` finds what fits a text, best first; ``times`` how often an id was measured."""
+    def __init__(self, text: str, *, id: str) -> None:  # noqa: A002
+        """``id`` is the field's."""
         super().__init__()
         self._text = text
-        self._search = search
-        self._times = times
         self._input_id = id
         self._list: SteadyOptions | None = None
 
@@ -99,7 +92,7 @@ size alone, such as `1b`, lists what has it and takes none.
         """Close the list and write the whole name of what the text means."""
         self.close()
         if self.text.strip() and size_named(self.text) is None:
-            found = self._search(self.text)
+            found = self.app.session.models(self.text)
             if found:
                 self.write(found[0].recipe_id)
 
@@ -126,7 +119,7 @@ size alone, such as `1b`, lists what has it and takes none.
         event.stop()
         if event.value != self._text:  # a new Input also says what it starts with
             self._text = event.value
-            await self._open(self._search(event.value))
+            await self._open(self.app.session.models(event.value))
             self.post_message(self.Changed(event.value))
 
     @on(Input.Submitted)
@@ -135,7 +128,7 @@ size alone, such as `1b`, lists what has it and takes none.
 
     async def action_move(self, by: int) -> None:
         if not self.is_open:
-            await self._open(self._search(""))
+            await self._open(self.app.session.models(""))
             assert self._list is not None
             ids = [option.id for option in self._list.options]
             text = self.text.strip().lower()
@@ -166,7 +159,7 @@ size alone, such as `1b`, lists what has it and takes none.
     def _option(self, model: Model) -> Option:
         large = model.parameters >= 1e9
         size = f"{plain(model.parameters / (1e9 if large else 1e6))} {'B' if large else 'M'}"
-        times = self._times(model.recipe_id)
+        times = self.app.session.measured.get(model.recipe_id)
         remark = f"{times:,} times" if times else "not measured"
         line = f"{model.recipe_id:<26} {size:>6}  {remark}"
         return Option(Content(line), id=model.recipe_id)

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from advisor.answers.wording import RULE_CHOICES
-from advisor.tui.pages.model_picker import ModelPicker, Search
+from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.program.keys import actions_of
 from advisor.tui.program.state import State
 from advisor.tui.widgets.choice import Choice, OpensPage
@@ -43,22 +43,10 @@ IN_LINE = {
 class QuestionFields(Grid):
     """One field for each input; a choice tells the screen by its own message."""
 
-    def __init__(
-        self,
-        state: State,
-        *,
-        models: Search,
-        times: Callable[[str], int],
-        typed: Callable[[str, str], None],
-    ) -> None:
-        """``typed`` is told a field's name and text at once, within the key press.
-
-        ``models`` and ``times`` are what the list of models asks.
-        """
+    def __init__(self, state: State, typed: Callable[[str, str], None]) -> None:
+        """``typed`` is told a field's name and text at once, within the key press."""
         super().__init__(id="question")
         self._state = state
-        self._models = models
-        self._times = times
         self._typed = typed
 
     def compose(self) -> ComposeResult:
@@ -66,7 +54,7 @@ class QuestionFields(Grid):
         for name, label, hint in FIELDS:
             yield _label(label, name)
             if name == "model":
-                yield ModelPicker(state.model, self._models, self._times, id="model")
+                yield ModelPicker(state.model, id="model")
             else:
                 text = getattr(state, name)
                 yield Field(text, placeholder=hint, id=name, max_length=100)

@@ -68,12 +68,7 @@ The first line says what to buy. The table has a row for each GPU configuration 
 
     def compose(self) -> ComposeResult:
         yield TitleBar("ranking")
-        yield QuestionFields(
-            self.session.inputs,
-            models=self.session.models,
-            times=lambda recipe_id: self.session.measured.get(recipe_id, 0),
-            typed=lambda name, text: self._change(**{name: text}),
-        )
+        yield QuestionFields(self.session.inputs, lambda name, text: self._change(**{name: text}))
         yield Static("reading the store …", id="message", markup=False)
         yield Tabs(PANELS, "show_panel")
         yield BuildPanels(self.session)
