@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from unicodedata import category
+
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
 
-_SHOWN_AS_SPACE = "\t\n\r\v\f\u0085\u2028\u2029"
-_CONTROLS = dict.fromkeys((*range(0x00, 0x20), *range(0x7F, 0xA0)), "\ufffd")
-# Marks that reorder what follows them, and widthless ones that terminals disagree about.
-_INVISIBLE = dict.fromkeys(
-    (
-        0xAD,
-        *range(0x200B, 0x2010),
-        0x61C,
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2070),
-        *range(0xFE00, 0xFE10),
-        0xFEFF,
-        *range(0xE0000, 0xE0080),
-    )
-)
-_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-_TABLE = {
-    **_CONTROLS,
-    **_SURROGATES,
-    **_INVISIBLE,
-    **dict.fromkeys(map(ord, _SHOWN_AS_SPACE), " "),
-}
+_VARIANTS = re.compile("[\ufe00-\ufe0f]")
+"""Marks without a width of their own that terminals disagree about."""
 
 
 def safe_text(text: str) -> str:
-    """One line of text without control characters, for a terminal."""
-    return text if text.isascii() and text.isprintable() else text.translate(_TABLE)
+    """One line of text that steers no terminal: without control characters, and without the marks
+    that are not seen but reorder what follows them."""
+    clean = text if text.isprintable() else "".join(map(_shown, text))
+    return clean if clean.isascii() else _VARIANTS.sub("", clean)
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    if character.isspace():
+        return " "
+    return "" if category(character) == "Cf" else "\ufffd"
 
 
 def shorten(text: str, width: int) -> str:
