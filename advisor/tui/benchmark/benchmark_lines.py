@@ -84,27 +84,6 @@ def status_words(progress: Progress, elapsed_s: float, limit_s: float | None) ->
     return words
 
 
-def ending_lines(ending: Ending, kept: str) -> list[Line]:
-    """How it ended, with what to do about it."""
-    headings = {
-        "answered": "FINISHED",
-        "no-time": "FINISHED WITHOUT A TIME",
-        "cancelled": "CANCELLED",
-        "refused": "NOT STARTED",
-        "failed": "THE BENCHMARK FAILED",
-    }
-    lines: list[Line] = [(headings[ending.kind], HEADING)]
-    bad = ending.kind in ("failed", "refused", "no-time")
-    lines.append((ending.message, WARNING if bad else PLAIN))
-    if ending.suggestion is not None:
-        lines.append((f"→ {ending.suggestion}", STRONG))
-    lines.append((kept, PLAIN))
-    if bad:
-        lines.append((f"log: {ending.log_file}", PLAIN))
-        lines += [(f"  {line}", FAINT) for line in ending.log_tail]
-    return lines
-
-
 def waiting_lines(plan: Plan, jobs: int) -> list[Line]:
     """What stands below the table before anything runs: how to start, jobs elsewhere."""
     lines: list[Line] = [("Press B to begin: it asks first.", FAINT)]
@@ -116,16 +95,32 @@ def waiting_lines(plan: Plan, jobs: int) -> list[Line]:
     return lines
 
 
+HEADINGS = {
+    "answered": "FINISHED",
+    "no-time": "FINISHED WITHOUT A TIME",
+    "cancelled": "CANCELLED",
+    "refused": "NOT STARTED",
+    "failed": "THE BENCHMARK FAILED",
+}
+BAD = ("failed", "refused", "no-time")
+
+
 def ended_lines(
     ending: Ending | None, problem: str | None, kept: str, progress: Progress, plan: Plan
 ) -> list[Line]:
-    """How it ended, with what it won."""
-    lines: list[Line] = []
-    if problem is not None:
-        lines.append((problem, WARNING))
-    if ending is not None:
-        if progress.best_row is not None:
-            asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
-            lines.append((full_name(outcome_sentence(*asked)), STRONG))
-        lines += ending_lines(ending, kept)
+    """How it ended, with what it won and what to do about it."""
+    lines: list[Line] = [] if problem is None else [(problem, WARNING)]
+    if ending is None:
+        return lines
+    if progress.best_row is not None:
+        asked = (progress, plan.recipe_name, plan.device_words, plan.papers_labels)
+        lines.append((full_name(outcome_sentence(*asked)), STRONG))
+    bad = ending.kind in BAD
+    lines += [(HEADINGS[ending.kind], HEADING), (ending.message, WARNING if bad else PLAIN)]
+    if ending.suggestion is not None:
+        lines.append((f"→ {ending.suggestion}", STRONG))
+    lines.append((kept, PLAIN))
+    if bad:
+        lines.append((f"log: {ending.log_file}", PLAIN))
+        lines += [(f"  {line}", FAINT) for line in ending.log_tail]
     return lines

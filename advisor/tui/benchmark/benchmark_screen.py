@@ -25,6 +25,7 @@ from advisor.benchmark.progress import Progress
 from advisor.benchmark.recorder import Recorder, follow
 from advisor.benchmark.runner_process import RUNNER, Run, last_log_line
 from advisor.tui.benchmark.benchmark_lines import (
+    BAD,
     ended_lines,
     here_words,
     plan_lines,
@@ -286,7 +287,7 @@ runs, and every finished setting is kept at once. Without a GPU here, `J` measur
         if best is not None and listed is not None and best in listed.records:
             self.table.cursor = listed.records.index(best)
         self._tick()
-        bad = ending is None or ending.kind in ("failed", "refused", "no-time")
+        bad = ending is None or ending.kind in BAD
         self.set_class(bad, "-bad")
         told = problem or (ending.message if ending else "")
         self.app.notify(
