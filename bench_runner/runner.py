@@ -48,13 +48,11 @@ class Search:
         journalled = journal.read(self._setup.records_file)
         self._reuse(candidates, journalled)
         situation = self._situation()
-        complete = True
-        while True:
-            if self._stop.is_set() or self._seconds_left() <= 0:
-                complete = False
-                break
+        complete = False
+        while not (self._stop.is_set() or self._seconds_left() <= 0 or self.lost_nodes):
             action = search.next_action(candidates, self._done, situation, self._setup.strategy)
             if action is None:
+                complete = True
                 break
             if isinstance(action, search.LeaveOut):
                 self._leave_out(action, journalled)
@@ -68,19 +66,14 @@ class Search:
             )
             record = self._trial(action.settings)
             if record is None:
-                complete = False
                 break
             journal.append(self._setup.records_file, record)
             self._tell("trial-finished", record)
-            if self.lost_nodes:
-                complete = False
-                break
             situation = self._situation()
         best = least_step.best_of(self._done)
-        named = best is not None and name_the_best
-        if best is not None and best.settings is not None and best.settings.changes_training:
-            named = False  # it stands for no other time
-        if best is not None and named and not self.lost_nodes:
+        # What changes the training stands for no other time.
+        exact = best is not None and best.settings and not best.settings.changes_training
+        if best is not None and exact and name_the_best and not self.lost_nodes:
             answer = journal.with_id(replace(best, method="optimal"))
             if all(answer.measurement_id != old.measurement_id for old in journalled):
                 journal.append(self._setup.records_file, answer)

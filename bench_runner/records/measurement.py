@@ -36,8 +36,6 @@ Timing = Literal["synchronised", "unsynchronised"]
 """Whether the clock waited for the device."""
 
 SHARDINGS: tuple[Sharding, ...] = get_args(Sharding)
-STATUSES: tuple[Status, ...] = get_args(Status)
-TIMINGS: tuple[Timing, ...] = get_args(Timing)
 ATTENTIONS: tuple[Attention, ...] = get_args(Attention)
 _Choice = TypeVar("_Choice", bound=str)
 

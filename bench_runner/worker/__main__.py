@@ -50,18 +50,9 @@ def main(spec_file: Path) -> int:
     def report(event: dict[str, Any], *, from_any_rank: bool = False) -> None:
         if rank != 0 and not from_any_rank:
             return
-        # One write a line: the ranks share the file.
-        descriptor = os.open(events, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            os.write(
-                descriptor,
-                (
-                    json.dumps({**event, "rank": rank, "at_s": round(time.monotonic() - began, 2)})
-                    + "\n"
-                ).encode(),
-            )
-        finally:
-            os.close(descriptor)
+        said = {**event, "rank": rank, "at_s": round(time.monotonic() - began, 2)}
+        with events.open("ab", buffering=0) as file:  # one write a line: the ranks share the file
+            file.write((json.dumps(said) + "\n").encode())
 
     report({"event": "started", "pid": os.getpid()})
     # Whatever torch and transformers bring stays: looking through it takes a fifth of the start.

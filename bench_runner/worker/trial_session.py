@@ -135,7 +135,7 @@ class Session:
         """Where the weights are drawn: on the device unless the whole model might not fit it."""
         if self.spec.settings.offloading and self.device.type == "cuda":
             return torch.device("cpu")
-        return torch.device(self.device)
+        return self.device
 
     def _skipped(self, trainer: TimedTrainer) -> bool:
         """Whether the loss scaler left the update out of the step that has just ended.
@@ -286,19 +286,14 @@ class Session:
         try:
             trainer.train()
         finally:
-            self._dismantle(trainer)
-
-    def _dismantle(self, trainer: TimedTrainer) -> None:
-        engine = getattr(trainer, "deepspeed", None)
-        if engine is not None:
-            engine.destroy()
-        trainer.accelerator.free_memory()
-        for name in ("model", "model_wrapped", "optimizer", "lr_scheduler", "deepspeed"):
-            setattr(trainer, name, None)
-        trainer.callback_handler.model = None
-        trainer.callback_handler.optimizer = None
-        trainer.callback_handler.lr_scheduler = None
-        self.memory.release()
+            if (engine := getattr(trainer, "deepspeed", None)) is not None:
+                engine.destroy()
+            trainer.accelerator.free_memory()
+            for name in ("model", "optimizer", "lr_scheduler"):
+                setattr(trainer, name, None)
+                setattr(trainer.callback_handler, name, None)
+            trainer.model_wrapped = trainer.deepspeed = None
+            self.memory.release()
 
     # -- the timed steps --------------------------------------------------------------------
 

@@ -105,12 +105,9 @@ def test_without_its_kernels_a_row_is_not_called_free_lunch() -> None:
 
 
 class FakeNvml:
-    """A GPU that draws 100 W at first, 600 W from 0.2 to 0.6 s, and 80 W from then on."""
+    """A GPU that draws 600 W, and has no counter of energy."""
 
     NVML_CLOCK_SM = NVML_TEMPERATURE_GPU = 0
-
-    def __init__(self) -> None:
-        self.began_s = time.monotonic()
 
     def nvmlInit(self) -> None: ...
 
@@ -124,52 +121,51 @@ class FakeNvml:
         return 50
 
     def nvmlDeviceGetPowerUsage(self, handle: str) -> int:
-        since_s = time.monotonic() - self.began_s
-        return 100_000 if since_s < 0.2 else 600_000 if since_s < 0.6 else 80_000
+        return 600_000
 
 
 class CountingNvml(FakeNvml):
-    """... and counts what it has drawn, in mJ."""
+    """... and has one; heat holds it back."""
 
     def nvmlDeviceGetTotalEnergyConsumption(self, handle: str) -> int:
-        since_s = time.monotonic() - self.began_s
-        joules = 100 * min(since_s, 0.2) + 600 * min(max(since_s - 0.2, 0), 0.4)
-        return int(1000 * (joules + 80 * max(since_s - 0.6, 0)))
+        return 0
+
+    def nvmlDeviceGetCurrentClocksEventReasons(self, handle: str) -> int:
+        return 0x40
 
 
-def read_for(
-    seconds: float, nvml: object, monkeypatch: pytest.MonkeyPatch, *, averaged_s: float = 0.1
-) -> gpu_sampler.GpuSampler:
-    """A sampler that has read this library for so long."""
+@pytest.mark.parametrize(
+    ("nvml", "says"),
+    [
+        (None, set()),
+        (FakeNvml(), {"power_w"}),
+        (CountingNvml(), {"power_w", "counted_w", "slowed_by_heat"}),
+    ],
+    ids=["no library", "no counter", "a counter"],
+)
+def test_a_record_has_what_the_gpu_tells_while_steps_are_timed(
+    monkeypatch: pytest.MonkeyPatch, nvml: FakeNvml | None, says: set[str]
+) -> None:
     monkeypatch.setitem(sys.modules, "pynvml", nvml)
-    monkeypatch.setattr(gpu_sampler, "POWER_AVERAGED_S", averaged_s)
-    sampler = gpu_sampler.GpuSampler("GPU-aaa", every_s=0.01)
+    monkeypatch.setattr(gpu_sampler, "POWER_AVERAGED_S", 0.0)
+    sampler, began_s = gpu_sampler.GpuSampler("GPU-aaa", every_s=0.01), time.monotonic()
     sampler.start()
-    time.sleep(seconds)
+    while says - sampler.summary(began_s, time.monotonic()).keys():
+        assert time.monotonic() - began_s < 60
     sampler.stop()
-    return sampler
-
-
-def test_energy_is_what_the_counter_grew_by_while_steps_were_timed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    nvml = CountingNvml()
-    sampler = read_for(0.7, nvml, monkeypatch)
-    found = sampler.summary(nvml.began_s + 0.25, nvml.began_s + 0.55)
-    assert found["counted_w"] == pytest.approx(600, rel=0.02)
-
-
-@pytest.mark.parametrize("nvml", [None, FakeNvml], ids=["no library", "no counter"])
-def test_without_a_counter_the_record_has_no_energy(
-    monkeypatch: pytest.MonkeyPatch, nvml: type[FakeNvml] | None
-) -> None:
-    made = None if nvml is None else nvml()
-    began_s = time.monotonic()
-    sampler = read_for(0.1, made, monkeypatch, averaged_s=0.0)
     gpu = sampler.summary(began_s, time.monotonic())
-    assert ("power_w" in gpu) is (nvml is not None) and "counted_w" not in gpu
-    kept = record(outcome(0.2, gpu=gpu))
-    assert kept.status == "ok"
+    assert says <= gpu.keys() and ("counted_w" in gpu) is ("counted_w" in says)
+    assert sampler.summary(time.monotonic(), time.monotonic()) == {}
+    assert record(outcome(0.2, gpu=gpu)).environment["gpu"] == gpu
+
+
+def test_power_is_what_the_counter_grew_by_while_steps_were_timed() -> None:
+    sampler = gpu_sampler.GpuSampler("GPU-aaa")
+    joules = ((0.0, 0.0), (1.0, 100.0), (2.0, 700.0), (3.0, 1300.0), (4.0, 1380.0))
+    sampler._read["joules"] += joules
+    sampler._read["slowed"] += ((1.0, 0.0), (2.0, 1.0), (3.0, 1.0), (4.0, 0.0))
+    assert sampler.summary(1.0, 3.0) == {"counted_w": 600.0, "slowed_by_heat": 0.667}
+    assert sampler.summary(2.0, 3.0) == {}
 
 
 def test_busy_gpus_and_scarce_memory_are_named() -> None:

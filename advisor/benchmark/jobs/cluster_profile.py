@@ -153,10 +153,9 @@ def choose_profile(
     profile = default if name is None else profiles[name]
     given = {key: value for key, value in flags.items() if value not in (None, ())}
     # The one that is typed stands in for the other one of the settings.
-    if "venv" in given and "container" not in given:
-        given["container"] = None
-    if "container" in given and "venv" not in given:
-        given["venv"] = None
+    for typed, other in (("venv", "container"), ("container", "venv")):
+        if typed in given:
+            given.setdefault(other, None)
     return replace(profile, **given)
 
 
@@ -180,8 +179,8 @@ def checked_path(text: str, what: str) -> str:
 
 def shell_path(path: str) -> str:
     """The path as one word of a shell; a leading ``~/`` stays the home of whoever runs it."""
-    if path == "~":
+    if path in ("~", "~/"):
         return '"$HOME"'
     if path.startswith("~/"):
-        return f'"$HOME"/{shlex.quote(path[2:])}' if path[2:] else '"$HOME"'
+        return f'"$HOME"/{shlex.quote(path[2:])}'
     return shlex.quote(path)
