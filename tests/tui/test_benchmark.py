@@ -119,16 +119,6 @@ def open_screen(own_store: Path, tmp_path: Path) -> Callable[..., object]:
     return opened
 
 
-async def test_it_shows_what_is_here_and_what_would_run(open_screen: Callable) -> None:
-    async with open_screen("good") as driven:
-        await driven.ready()
-        assert "Here 2 × NVIDIA H200" in driven.here
-        assert "576 settings, about 11 min" in driven.here
-        assert "512 GiB disk" in driven.here
-        assert driven.states() == ["waiting"] * 22
-        assert "Press B to begin" in driven.said
-
-
 async def test_nothing_starts_without_a_yes(open_screen: Callable, tmp_path: Path) -> None:
     async with open_screen("good") as driven:
         await driven.ready()

@@ -14,12 +14,6 @@ TYPED = dict.fromkeys(
 ) | {"model": "decoder", "parameters": "1.1B", "tokens": "300B"}
 
 
-def test_numbers_may_name_what_they_count_as_on_the_command_line() -> None:
-    plain = read_target(TYPED | {"batch": "512", "sequence_length": "2048"})
-    named = {"batch": "512 samples", "sequence_length": "2,048 tokens", "tokens": "0.3 trillion"}
-    assert read_target(TYPED | named) == plain
-
-
 @pytest.mark.parametrize(
     ("field", "text", "words"),
     [

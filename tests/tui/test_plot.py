@@ -71,17 +71,6 @@ async def test_without_points_it_says_why() -> None:
         assert "─┐ front" in lines(widget)[1]
 
 
-def test_the_front_is_a_stepped_line_and_bold() -> None:
-    canvas = draw(sixteen(), 120, 40)
-    inks = [ink for y in range(40) for _, ink in canvas.runs(y)]
-    assert sum(1 for ink in inks if ink.role == "point" and ink.bold) == len(FRONT)
-    assert sum(1 for ink in inks if ink.role == "front") > 5
-    # Six points, five steps down, each with a corner; one more in the legend.
-    assert text_of(canvas).count("┐") >= 4 + 1, (
-        "a name may stand on one where there is no other place"
-    )
-
-
 def test_the_marks_of_evidence_need_no_colour() -> None:
     flags = bytes(flag | PointFlag.TIED for flag in sixteen().flags)
     text = text_of(draw(dataclasses.replace(sixteen(), flags=flags), 120, 40))
@@ -258,31 +247,6 @@ async def test_keys_move_from_point_to_point_and_say_so() -> None:
             assert DAYS[widget.selected] == better(DAYS)
 
 
-async def test_setting_the_selection_posts_nothing() -> None:
-    widget = plot(sixteen())
-    app = WidgetApp(widget)
-    async with app.run_test() as pilot:
-        widget.selected = 5
-        await pilot.pause()
-        assert app.messages == []
-        widget.selected = 99
-        assert widget.selected is None
-        widget.selected = -1
-        assert widget.selected is None
-
-
-async def test_a_click_selects() -> None:
-    widget = plot(sixteen())
-    app = WidgetApp(widget)
-    async with app.run_test(size=(120, 40)) as pilot:
-        x, y = place_of(widget, 10)
-        await pilot.click(CostTimePlot, offset=(x - 1, y))
-        await pilot.click(CostTimePlot, offset=(2, 2))
-        await pilot.pause()
-        assert app.seen(CostTimePlot.PointSelected) == [10]
-        assert widget.selected == 10
-
-
 async def test_names_that_read_alike_say_their_cost() -> None:
     data = dataclasses.replace(
         plain([10_000.0, 20_000.0, 30_000.0], [50.0, 40.0, 30.0], ("A", "B")),
@@ -305,24 +269,3 @@ async def test_clicking_again_goes_through_the_points_in_one_place() -> None:
             await pilot.click(CostTimePlot, offset=place)
         await pilot.pause()
         assert app.seen(CostTimePlot.PointSelected) == [0, 1, 3, 0]
-
-
-async def test_new_data_drops_a_selection_that_it_does_not_have() -> None:
-    widget = plot(sixteen(), selected=15)
-    async with WidgetApp(widget).run_test() as pilot:
-        widget.data = plain([1.0, 2.0], [1.0, 2.0])
-        await pilot.pause()
-        assert widget.selected is None
-
-
-async def test_resizing_keeps_the_selection_and_fills_the_new_size() -> None:
-    widget = plot(sixteen(), selected=7)
-    app = WidgetApp(widget)
-    async with app.run_test(size=(120, 40)) as pilot:
-        for size in ((80, 24), (30, 8), (10, 3), (200, 60), (80, 24)):
-            await pilot.resize_terminal(*size)
-            await pilot.pause()
-            drawn = lines(widget)
-            assert [cell_len(line) for line in drawn] == [size[0]] * size[1]
-        assert widget.selected == 7
-        assert "8 × RTX" in "\n".join(drawn)

@@ -186,18 +186,6 @@ async def test_a_row_that_is_gone_leaves_the_cursor_in_place_and_says_so() -> No
         assert app.seen(RankTable.RowHighlighted) == [2, 0, 0]
 
 
-async def test_the_same_source_again_is_read_again() -> None:
-    rows = [["old"], ["rows"]]
-    table = RankTable([Column(key="a", title="a", width=12)], Words(rows))
-    app = WidgetApp(table)
-    async with app.run_test(size=(40, 8)) as pilot:
-        assert "old" in lines(table)[1]
-        rows[0][0] = "much newer"
-        table.source = table.source
-        await pilot.pause()
-        assert "much newer" in lines(table)[1]
-
-
 # Mouse and scrolling
 
 

@@ -375,28 +375,21 @@ def test_keys_work_without_a_click() -> None:
 
 
 @pytest.mark.parametrize(
-    "headers", [{"Origin": "https://elsewhere.example"}, {"Host": "elsewhere.example"}]
-)
-def test_other_sites_pages_are_refused(served: Served, headers: dict[str, str]) -> None:
-    request = urllib.request.Request(served.page(), headers=headers)
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        urllib.request.urlopen(request, timeout=20)
-
-
-@pytest.mark.parametrize(
-    "headers",
+    ("headers", "status"),
     [
-        {"Host": "[::1"},
-        {"Host": '127.0.0.1"><script>alert(1)</script>'},
-        {"Host": "127.0.0.1:80; script-src *"},
-        {"Origin": "http://[::"},
+        ({"Origin": "https://elsewhere.example"}, "403"),
+        ({"Host": "elsewhere.example"}, "403"),
+        ({"Host": "[::1"}, "400"),
+        ({"Host": '127.0.0.1"><script>alert(1)</script>'}, "400"),
+        ({"Host": "127.0.0.1:80; script-src *"}, "400"),
+        ({"Origin": "http://[::"}, "400"),
     ],
 )
-def test_headers_that_are_no_address_are_refused_in_a_word(
-    served: Served, headers: dict[str, str]
+def test_other_pages_are_refused_in_a_word(
+    served: Served, headers: dict[str, str], status: str
 ) -> None:
     request = urllib.request.Request(served.page(), headers=headers)
-    with pytest.raises(urllib.error.HTTPError, match="400") as refused:
+    with pytest.raises(urllib.error.HTTPError, match=status) as refused:
         urllib.request.urlopen(request, timeout=20)
     assert b"script" not in refused.value.read()
 
