@@ -160,16 +160,12 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     # Quotes
 
-    def _highlighted(self) -> Entry | None:
-        entry: Entry | None = self.record
-        return entry
-
     def action_add(self) -> None:
-        entry = self._highlighted()
+        entry: Entry | None = self.record
         self._fill_in({"item": "" if entry is None else entry[1]["item"]}, None)
 
     def action_correct(self) -> None:
-        entry = self._highlighted()
+        entry: Entry | None = self.record
         if entry is not None:
             from advisor.costs.own_quotes import KINDS, quote_cells
             from advisor.costs.parts import PREFIX
@@ -220,7 +216,7 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
     def action_delete(self) -> None:
         from advisor.tui.pages.screens import ConfirmScreen
 
-        entry = self._highlighted()
+        entry: Entry | None = self.record
         if entry is None:
             return
         quote, row = entry

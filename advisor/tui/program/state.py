@@ -125,11 +125,8 @@ class Change(NamedTuple):
     again: Callable[[Store], object]
 
 
-class OwnPrices(NamedTuple):
-    """All machines and quotes of the user's own."""
-
-    hosts: frozenset[Host]
-    quotes: frozenset[Quote]
+OwnPrices = tuple[frozenset["Host"], frozenset["Quote"]]
+"""All machines and quotes of the user's own."""
 
 
 def change_prices(store: Store, change: Callable[[Store], object], words: str) -> Change:
@@ -142,24 +139,23 @@ def change_prices(store: Store, change: Callable[[Store], object], words: str) -
 
 def _own_prices(store: Store) -> OwnPrices:
     with store.reading() as reader:
-        return OwnPrices(
-            frozenset(host for host in reader.hosts() if host.origin == "local"),
-            frozenset(quote for quote in reader.quotes() if quote.origin == "local"),
-        )
+        hosts = frozenset(host for host in reader.hosts() if host.origin == "local")
+        return hosts, frozenset(quote for quote in reader.quotes() if quote.origin == "local")
 
 
 def _restore(store: Store, wanted: OwnPrices) -> None:
     """Make the user's own prices what they were, whatever they are now."""
     from advisor.costs.own_quotes import OWN
 
-    for host in _own_prices(store).hosts - wanted.hosts:
+    hosts, quotes = wanted
+    for host in _own_prices(store)[0] - hosts:
         store.remove_machine(host.host_id)  # with its prices
-    for quote in _own_prices(store).quotes - wanted.quotes:
+    for quote in _own_prices(store)[1] - quotes:
         store.remove_quote(quote.quote_id)
-    now = _own_prices(store)
+    hosts_now, quotes_now = _own_prices(store)
     # What a quote corrects comes before it.
-    quotes = sorted(wanted.quotes - now.quotes, key=lambda quote: quote.corrects is not None)
-    store.add([OWN], quote=quotes, host=wanted.hosts - now.hosts)
+    missing = sorted(quotes - quotes_now, key=lambda quote: quote.corrects is not None)
+    store.add([OWN], quote=missing, host=hosts - hosts_now)
 
 
 MAX_UNDO = 200

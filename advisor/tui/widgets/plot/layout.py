@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from advisor.tui.widgets.plot.canvas import Cell
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
 from advisor.tui.widgets.plot.scale import LogScale, fit_scale, ticks
-from advisor.tui.widgets.safe_text import shorten
 
 MIN_WIDTH, MIN_HEIGHT = 24, 6
 TALL = 14
@@ -57,15 +56,6 @@ def _around(data: PlotData, shown: Sequence[int]) -> tuple[LogScale, LogScale]:
     )
 
 
-def fit_title(title: str, width: int) -> str:
-    """The longest form of an axis title that fits: whole, without its brackets, its first part."""
-    plain = title.partition(" (")[0]
-    for form in (title, plain, plain.partition(",")[0]):
-        if cell_len(form) <= width:
-            return form
-    return shorten(plain, width)
-
-
 class Layout(NamedTuple):
     """The parts' places; rows and columns count from the widget's upper left."""
 
@@ -76,7 +66,6 @@ class Layout(NamedTuple):
     top: int
     columns: int
     rows: int
-    y_title: str
     y_ticks: list[float]
     x: LogScale
     y: LogScale
@@ -157,7 +146,6 @@ def lay_out(data: PlotData, size: tuple[int, int], selected: int | None = None) 
         top=top,
         columns=columns,
         rows=rows,
-        y_title=fit_title(data.y_title, width),
         y_ticks=y_ticks,
         x=x,
         y=y,

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from advisor.tables.plain_values import cut_words
 from advisor.tui.widgets.plot.canvas import Canvas, Cell, Ink
 from advisor.tui.widgets.plot.data import PlotData, PointFlag
-from advisor.tui.widgets.plot.layout import SIGNS, TALL, Layout, fit_title
+from advisor.tui.widgets.plot.layout import SIGNS, TALL, Layout
 from advisor.tui.widgets.plot.scale import format_usd, ticks
 from advisor.tui.widgets.plot.style import series_marks
 from advisor.tui.widgets.safe_text import shorten
@@ -122,7 +122,8 @@ class _Painter:
     def titles(self) -> None:
         """Of both axes, and what the signs mean that are in the picture; the last ones give way."""
         layout, canvas, present = self.layout, self.canvas, set(self.data.flags)
-        room = layout.width - canvas.write(0, 0, layout.y_title, Ink("title")) - 2
+        title = shorten(self.data.y_title, layout.width)
+        room = layout.width - canvas.write(0, 0, title, Ink("title")) - 2
         if layout.top > 1:
             room = layout.width
         signs = [text for flag, text in SIGNS if any(byte & flag for byte in present)]
@@ -130,7 +131,7 @@ class _Painter:
             signs.pop()
         canvas.write(layout.width - cell_len(text), layout.top - 1, text, Ink("legend"))
         if layout.height >= TALL:
-            title = fit_title(self.data.x_title, layout.columns)
+            title = shorten(self.data.x_title, layout.columns)
             middle = layout.left + 1 + (layout.columns - cell_len(title)) // 2
             canvas.write(middle, layout.bottom + 2, title, Ink("title"))
 
