@@ -115,6 +115,16 @@ def gap_and_days(
     return "no-price" if cents == NO_PRICE else None, chosen.training_days
 
 
+def vat_in(country: str | None) -> Decimal:
+    """What a budget pays beside prices, as a share of them: VAT where it is bought; 0 where that is
+    not said."""
+    if country is None:
+        return Decimal(0)
+    from price_catalog.vendors import load_countries  # late: most ask for any country
+
+    return load_countries()[country].vat or Decimal(0)
+
+
 class Candidates:
     """Every build for one model, with cost and time in columns (parallel lists by build)."""
 
@@ -146,12 +156,7 @@ class Candidates:
         self.uncounted = uncounted
         self.some_gpus = some_gpus
         self.buy_in = buy_in
-        self.vat = Decimal(0)
-        """What the budget pays beside prices, as a share of them: VAT where it is bought."""
-        if buy_in is not None:
-            from price_catalog.vendors import load_countries  # late: most ask for any country
-
-            self.vat = load_countries()[buy_in].vat or Decimal(0)
+        self.vat = vat_in(buy_in)
         self.measured_w = measured_w or {}
         self.evidence = evidence
         self.prices = prices if isinstance(prices, PriceBook) else PriceBook(prices, {})
@@ -179,8 +184,7 @@ class Candidates:
             if time is not None and build.limit is not None:
                 time = under_limit(time, build.limit)
             gpu_key, host_key = price_keys(build)
-            gpu_quote = self._before_tax(prices.get(gpu_key))
-            host_quote = self._before_tax(prices.get(host_key))
+            gpu_quote, host_quote = prices.get(gpu_key), prices.get(host_key)
             cents = NO_PRICE
             if gpu_quote is not None and host_quote is not None:
                 cents = build_cents(build, gpu_quote.price_usd, host_quote.price_usd)
@@ -201,16 +205,9 @@ class Candidates:
         """Whether somebody sells all of it at prices of the last year."""
         self._leave_out_old_prices()
 
-    def _before_tax(self, quote: Quote | None) -> Quote | None:
-        if quote is None or not quote.has_tax:
-            return quote
-        from price_catalog.vendors import before_tax  # late: as above
-
-        return before_tax(quote, self.vat)
-
     def abroad(self, seller: str) -> str:
         """The country of a seller, as ``, Germany``; empty where that is the buyer's."""
-        from price_catalog.vendors import country_abroad  # late: as above
+        from price_catalog.vendors import country_abroad  # late: JSON and CSV need none
 
         return country_abroad(seller, self.buy_in)
 

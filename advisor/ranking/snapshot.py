@@ -23,7 +23,7 @@ from advisor.costs.price_book import (
     choose_quotes,
     owned_quote,
 )
-from advisor.ranking.candidates import Candidates
+from advisor.ranking.candidates import Candidates, vat_in
 from advisor.ranking.fine_tuning import FineTuning, parted
 from advisor.ranking.times import BestTime, EvidenceRule, Model
 from advisor.typed_input import InputError, PriceRule, no_such_model, shown
@@ -111,10 +111,17 @@ class Snapshot:
             raise InputError(str(error)) from None
         return frozenset(found)
 
-    def prices(self, rule: PriceRule, *, today: date | None = None) -> PriceBook:
-        """The quote that counts for each item under a price rule; what is owned costs nothing."""
-        today = today or date.today()
-        book = choose_quotes(self.quotes, rule, today=today, hosts=self.hosts)
+    def prices(
+        self, rule: PriceRule, *, today: date | None = None, vat: Decimal | None = None
+    ) -> PriceBook:
+        """The quote that counts for each item under a price rule; what is owned costs nothing. With
+        ``vat``, what a buyer pays of it, every price is before tax."""
+        today, quotes = today or date.today(), self.quotes
+        if vat is not None and any(quote.includes and quote.has_tax for quote in quotes):
+            from price_catalog.vendors import before_tax  # late: few quotes have tax
+
+            quotes = tuple(before_tax(quote, vat) for quote in quotes)
+        book = choose_quotes(quotes, rule, today=today, hosts=self.hosts)
         book = with_parts(book, self.hosts)
         owned = {
             ("server", host.host_id): owned_quote(host, today)
@@ -213,7 +220,7 @@ def candidates_of(
     A GPU that the price rule knows no price for and that was not timed with this model is no
     candidate: the catalogue's specification alone says nothing about buying it.
     """
-    book = snapshot.prices(key.prices)
+    book = snapshot.prices(key.prices, vat=vat_in(key.buy_in))
     wanted = {gpu_id for kind, gpu_id in book if kind == "gpu"}
     wanted.update(
         host.gpu_id

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.costs.price_book import choose_quotes
-from advisor.ranking.candidates import Candidates
+from advisor.ranking.candidates import Candidates, vat_in
 from advisor.ranking.question import RANK_RULES, Question
 from advisor.ranking.row_order import rank
+from advisor.ranking.snapshot import Snapshot
 from price_catalog.builds import enumerate_builds
 from price_catalog.model import Host, Quote
 from tests.facts_for_tests import (
@@ -159,7 +160,8 @@ def test_first_place_is_sold_wherever_any_is(kinds: list[int], rule: str) -> Non
 
 
 def test_prices_are_compared_before_tax() -> None:
-    """Of the buyer's country, else of the seller's; where neither has a rate a price stays."""
+    """Of the buyer's country, else of the seller's; where neither has a rate a price stays. What
+    others ask without tax is compared with what is left."""
     for vendor, buy_in, usd, words in (
         ("Kiebel", None, 1000, ", its tax taken out"),
         ("Kiebel", "US", 1000, ", its tax taken out"),
@@ -169,8 +171,20 @@ def test_prices_are_compared_before_tax() -> None:
         ("BIZON", "US", 1190, ", includes tax"),
     ):
         quote = card("a")._replace(price_usd=Decimal(1190), vendor=vendor, includes="tax")
-        found = candidates(quote, buy_in=buy_in)
-        (mine,) = found.gpu_quotes
-        assert mine is not None and (float(mine.price_usd), mine.tax_words) == (usd, words)
-        assert found.cents == [round(usd * 100) + 500_00]
-    assert mine is not None and mine._replace(includes="shipping").tax_words == ""
+        other = card("a")._replace(quote_id="b", price_usd=Decimal(900), vendor="another")
+        snapshot = Snapshot(
+            models=(),
+            gpus=(),
+            hosts=(),
+            builds=(),
+            quotes=(quote, other),
+            sources=(),
+            fine_tuner=lambda model, _: model,
+            measured_w={},
+        )
+        book = snapshot.prices("latest", today=TODAY, vat=vat_in(buy_in))
+        mine, span = book["gpu", "a"], book.ranges["gpu", "a"]
+        assert (float(mine.price_usd), mine.tax_words) == (usd, words)
+        assert (span.low_usd, float(span.high_usd)) == (900, usd)
+        assert snapshot.prices("latest", today=TODAY)["gpu", "a"] == quote  # as it was asked
+    assert mine._replace(includes="shipping").tax_words == ""
