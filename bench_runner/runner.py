@@ -22,7 +22,7 @@ from bench_runner.launch.trial_record import (
 )
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings, Status
-from bench_runner.settings import batch_and_sharding, least_step, search
+from bench_runner.settings import batch_and_sharding, fastest_possible_step, search
 
 Emit = Callable[[dict[str, Any]], None]
 _NOT_REPEATED: tuple[Status, ...] = ("ok", "infeasible", "failed")
@@ -70,7 +70,7 @@ class Search:
             journal.append(self._setup.records_file, record)
             self._tell("trial-finished", record)
             situation = self._situation()
-        best = least_step.best_of(self._done)
+        best = fastest_possible_step.best_of(self._done)
         # What changes the training stands for no other time.
         exact = best is not None and best.settings and not best.settings.changes_training
         if best is not None and exact and name_the_best and not self.lost_nodes:
@@ -91,7 +91,7 @@ class Search:
         )
         return best
 
-    def _situation(self) -> least_step.Situation:
+    def _situation(self) -> fastest_possible_step.Situation:
         setup = self._setup
         parameters = None
         usable = None
@@ -101,7 +101,7 @@ class Search:
         if usable is None and setup.device == "cuda":
             limits = [gpu.memory_gib for gpu in setup.machine.gpus[: setup.gpu_count]]
             usable = min(limits)
-        return least_step.Situation(
+        return fastest_possible_step.Situation(
             gpu_count=setup.gpu_count,
             batch_size=setup.recipe.training.batch_size,
             # The states of adapters are small, and what stays is the same for all settings.
@@ -148,7 +148,7 @@ class Search:
         self._emit(
             {"event": kind, "label": batch_and_sharding.label(record.settings), "record": row}
         )
-        best = least_step.best_of(self._done)
+        best = fastest_possible_step.best_of(self._done)
         if best is not None and best.settings is not None:
             label = batch_and_sharding.label(best.settings)
             self._emit({"event": "best", "label": label, "training_days": best.training_days})

@@ -224,7 +224,8 @@ def compute(evidence: Evidence, figure: Figure) -> None:
 
 def combinations(evidence: Evidence, figure: Figure) -> None:
     """Figure 5: the best, median and worst combination of memory-saving methods on two H200s."""
-    text = files("advisor.answers.paper").joinpath("whole_spaces.csv").read_text(encoding="utf-8")
+    file = files("advisor.answers.paper").joinpath("all_settings_timed.csv")
+    text = file.read_text(encoding="utf-8")
     rows = [row for row in csv.DictReader(text.splitlines()) if row["gpu_count"] == "2"]
     steps = [float(row["step_s"]) for row in rows]
     columns = ("activation_checkpointing", "sharding", "offloading")

@@ -81,7 +81,7 @@ def test_importing_predictions_loads_neither_numpy_nor_scipy() -> None:
 def test_predicting_loads_no_scipy() -> None:
     code = (
         "from advisor.prediction.shipped_predictions import shipped_fit\n"
-        "from advisor.prediction.model.targets import Ask, target_of_size\n"
+        "from advisor.prediction.model.askable_models import Ask, target_of_size\n"
         "from advisor.prediction.physics.chip import chip_of\n"
         "from advisor.prediction.predict_one import predict\n"
         "from price_catalog.load import load_catalog\n"

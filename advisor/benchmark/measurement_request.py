@@ -12,7 +12,7 @@ from advisor.typed_input import InputError, install_words
 from bench_runner.launch import hardware
 
 if TYPE_CHECKING:
-    from advisor.prediction.model.targets import Ask
+    from advisor.prediction.model.askable_models import Ask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from advisor.typed_input import InputError, shown
 from bench_runner.recipes import recipe_hash
 
 if TYPE_CHECKING:
+    from advisor.prediction.model.askable_models import Ask
     from advisor.prediction.model.own_model import OwnModel
-    from advisor.prediction.model.targets import Ask
     from advisor.ranking.snapshot import Snapshot
     from advisor.ranking.times import Model
     from advisor.store import Store
@@ -46,7 +46,7 @@ def recipe_to_measure(
 ) -> Trained:
     """A shipped recipe, a model that the user keeps, or a file, fine-tuned where that is asked.
     Raises InputError, ValueError and OSError."""
-    from advisor.prediction.model.targets import Ask
+    from advisor.prediction.model.askable_models import Ask
     from advisor.ranking.fine_tuning import parted
     from bench_runner.recipes import LARGEST_RECIPE, load_recipe, load_recipes
     from bench_runner.untrusted_text import OutsideError, text_outside

@@ -16,7 +16,7 @@ from advisor.planning.grant.candidates.grant_machines import LeftOut
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, load
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.runs_on_bought_machines import with_terms
 from advisor.planning.sensitivity.explain import Explanation, explain
 from advisor.planning.sensitivity.infeasible import first_run, relax

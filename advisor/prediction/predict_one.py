@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.costs.amount_words import minutes_words
 from advisor.prediction.distance import FARTHEST, nearness
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.targets import Target
+from advisor.prediction.model.askable_models import Target
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import (

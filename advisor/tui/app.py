@@ -245,7 +245,7 @@ class AdvisorApp(Program):
             self._looked(changed=True)
 
     def action_history(self) -> None:
-        from advisor.tui.pages.questions import QuestionsScreen
+        from advisor.tui.pages.earlier_questions import QuestionsScreen
 
         def chosen(question: KeptQuestion | None) -> None:
             if question is not None:

@@ -22,7 +22,7 @@ from bench_runner.settings.exact_settings import (
     pure_half,
     with_kernels,
 )
-from bench_runner.settings.least_step import (
+from bench_runner.settings.fastest_possible_step import (
     LeastStep,
     Situation,
     best_of,

@@ -11,7 +11,7 @@ from advisor.answers.plan.plan_text import decided_text
 from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser
 from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, grant_head, read
 

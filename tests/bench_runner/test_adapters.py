@@ -19,7 +19,7 @@ from bench_runner.recipes import Recipe
 from bench_runner.records import journal
 from bench_runner.records.measurement import Measurement, Settings
 from bench_runner.settings import exact_settings, obstacles, search
-from bench_runner.settings.least_step import Situation
+from bench_runner.settings.fastest_possible_step import Situation
 from bench_runner.settings.obstacles import parse_settings
 from bench_runner.settings.search import Try
 from tests.bench_runner.records_of_searches import tried

@@ -17,7 +17,7 @@ from bench_runner.launch import hardware, process_group, shell_variables
 from bench_runner.launch.trial import TrialSpec
 from bench_runner.launch.trial_record import configuration_key
 from bench_runner.records import journal
-from bench_runner.settings import batch_and_sharding, least_step
+from bench_runner.settings import batch_and_sharding, fastest_possible_step
 from tests.bench_runner.test_results import LISTING, outcome, record, setup
 
 SETTINGS = batch_and_sharding.settings_for(free_lunch=True)
@@ -203,7 +203,7 @@ def test_what_failed_by_the_moment_is_tried_again(
     best = found.run([SETTINGS], name_the_best=False)
     assert bool(asked) is again
     assert (best is not None) is again
-    assert least_step.best_of(journal.read(file)) == (best if again else None)
+    assert fastest_possible_step.best_of(journal.read(file)) == (best if again else None)
 
 
 def test_a_gpu_that_torch_cannot_use_ends_the_search_at_once(

@@ -21,7 +21,7 @@ from bench_runner.settings import (
     batch_and_sharding,
     configure,
     exact_settings,
-    least_step,
+    fastest_possible_step,
     obstacles,
     search,
 )
@@ -158,8 +158,8 @@ def test_flash_attention_goes_by_what_the_machine_has(
 # The search
 
 
-def situation(gpus: int = 1, **changes: Any) -> least_step.Situation:
-    known = least_step.Situation(
+def situation(gpus: int = 1, **changes: Any) -> fastest_possible_step.Situation:
+    known = fastest_possible_step.Situation(
         gpu_count=gpus,
         batch_size=BATCH,
         parameters=None,
@@ -244,7 +244,7 @@ def explore(
     done: list[Measurement] = []
     known = situation(machine.gpus)
     while (a := search.next_action(candidates, done, known, strategy)) is not None:
-        before = [least_step.without_micro_batch(r.settings) for r in done if r.settings]
+        before = [fastest_possible_step.without_micro_batch(r.settings) for r in done if r.settings]
         assert a.settings not in before and a.reason
         if isinstance(a, search.LeaveOut):
             left_out = tried(a.settings, machine.gpus, status="pruned", reason=a.reason)
@@ -255,7 +255,7 @@ def explore(
 
 
 def best_s(records: list[Measurement]) -> float | None:
-    best = least_step.best_of(records)
+    best = fastest_possible_step.best_of(records)
     return None if best is None else best.step_s
 
 
@@ -311,7 +311,7 @@ def test_of_the_papers_space_each_is_tried_or_left_out_and_the_best_is_found(
     space = batch_and_sharding.space(machine.gpus)
     for strategy in search.STRATEGIES:
         done = explore(replace(machine), space, strategy)
-        named = [least_step.without_micro_batch(r.settings) for r in done if r.settings]
+        named = [fastest_possible_step.without_micro_batch(r.settings) for r in done if r.settings]
         assert sorted(map(repr, named)) == sorted(map(repr, space))
     assert as_good(machine, space)
 
@@ -319,7 +319,7 @@ def test_of_the_papers_space_each_is_tried_or_left_out_and_the_best_is_found(
 def replay(
     candidates: tuple[Settings, ...],
     timed: dict[Settings, Measurement],
-    known: least_step.Situation,
+    known: fastest_possible_step.Situation,
 ) -> tuple[float, float]:
     """The fast search where each trial takes what it took on a GPU: its answer over the fastest of
     what was timed, and its share of the seconds that all candidates would take at their mean."""
@@ -345,7 +345,7 @@ def measured(file: str) -> list[Measurement]:
 @pytest.mark.parametrize("gpus", [1, 2])
 def test_on_what_real_gpus_measured_fast_is_as_good_for_a_sixth(gpus: int) -> None:
     timed = {
-        least_step.without_micro_batch(record.settings): record
+        fastest_possible_step.without_micro_batch(record.settings): record
         for record in measured("search.jsonl")
         if record.settings is not None
         and (record.gpu_count, record.method != "optimal") == (gpus, True)
@@ -374,7 +374,7 @@ def test_where_an_h100_measured_every_setting_it_finds_the_best_for_a_tenth(
     for record in measured(file):  # a search's own trials come first, some were taken again
         of_batch = record.settings and record.settings.micro_batch_size == training.batch_size
         if record.settings is not None and of_batch and record.status == "ok":
-            alone = least_step.without_micro_batch(record.settings)
+            alone = fastest_possible_step.without_micro_batch(record.settings)
             timed.setdefault(exact_settings.canonical(alone), record)
     candidates = exact_settings.whole_space(recipe, 1, flash=False)
     assert len(candidates) == count and set(timed) == set(candidates)
@@ -396,7 +396,7 @@ def test_kernels_that_break_are_given_up_and_others_found(broken: str) -> None:
     compiled = {"none": 1.0, "whole": 0.8, "regional": 0.7}
     machine = Machine(1, compiled=compiled, eager=EVEN, broken=broken)
     candidates = exact_settings.whole_space(DECODER, 1, flash=False)
-    best = least_step.best_of(explore(machine, candidates))
+    best = fastest_possible_step.best_of(explore(machine, candidates))
     assert best is not None and best.settings is not None
     assert exact_settings.kernels_of(best.settings) == Kernels(
         compilation="whole" if broken == "regional" else "regional",
@@ -441,7 +441,7 @@ def test_what_cannot_fit_in_any_way_is_not_tried_with_every_kernel() -> None:
     ],
 )
 def test_what_cannot_fit_is_left_out_before_it_is_tried(
-    sharding: Any, known: least_step.Situation, said: str
+    sharding: Any, known: fastest_possible_step.Situation, said: str
 ) -> None:
     only = batch_and_sharding.settings_for(
         free_lunch=True, sharding=sharding, offloading=sharding is not None

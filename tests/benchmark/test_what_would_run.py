@@ -10,7 +10,7 @@ import pytest
 
 from advisor.benchmark.benchmark_plan import make_plan
 from advisor.benchmark.measurement_request import look_here
-from advisor.prediction.model.targets import Ask
+from advisor.prediction.model.askable_models import Ask
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.store import Store
 from advisor.typed_input import InputError

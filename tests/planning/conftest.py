@@ -9,7 +9,7 @@ import pytest
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.grant.toml_reader import Line
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.store import Store
 from tests.once_for_tests import value_once
 from tests.planning.example_reports import planned_from

@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import Report
 from advisor.store import Store

@@ -11,7 +11,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, rules_of
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import Report
 from advisor.planning.solver.plan import Plan

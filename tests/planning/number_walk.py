@@ -14,7 +14,7 @@ from typing import Any
 from advisor.costs.price_interval import price_today
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import rows_of
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.trials import decision
 from advisor.planning.solver.plan import Placed, Plan, last_day

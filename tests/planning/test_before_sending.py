@@ -15,7 +15,7 @@ from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_keys import FUNDERS
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.document import plain_text

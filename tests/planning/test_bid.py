@@ -11,7 +11,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.planning.grant.institution import rows_of
 from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.bid import bid_texts, check_bid_folder, time_words, write_bid
 from advisor.store import Store
 from advisor.typed_input import InputError

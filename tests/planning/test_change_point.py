@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.planning.plan_grant import grant_at, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.sensitivity.change_point import Input, change_point
 from advisor.planning.sensitivity.thresholds import inputs_of
 from advisor.planning.sensitivity.trials import Trials, decision

@@ -18,7 +18,7 @@ from advisor.planning.grant.funder import funder_form, paper_of
 from advisor.planning.grant.grant_keys import FUNDERS
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.budget_entries import LINES, entries
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.formats.markdown_csv_json import to_markdown

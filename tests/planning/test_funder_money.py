@@ -17,7 +17,7 @@ pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.facts.request import modules_of
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_typst

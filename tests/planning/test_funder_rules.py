@@ -16,7 +16,7 @@ from advisor.planning.grant.problem_of_grant import rules_of
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.plan_grant import EXAMPLE, load_grant
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.budget import UNEXPLAINED
 from advisor.planning.report.facts.evidence import NO_SOURCE, settings_table
 from advisor.planning.report.plan_costs import Material

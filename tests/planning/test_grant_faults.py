@@ -13,7 +13,7 @@ from advisor.planning.grant.allocation_programmes import known_allocations, prog
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.solver.money.cents import rent_cents_by_gpu, run_cents
 from advisor.planning.solver.problem import Rules

@@ -13,7 +13,7 @@ from advisor.planning.grant.candidates.grant_machines import LeftOut
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from advisor.planning.solver.problem import PriceLine

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from advisor.planning.grant.candidates.sums import SUMMED, is_summed
+from advisor.planning.grant.candidates.prices_from_parts import SUMMED, is_summed
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import problem_of, reach
 from advisor.planning.plan_grant import grant_at, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.ranking.candidates import ABOUT
 from advisor.ranking.question import CandidatesKey, Question
 from advisor.ranking.row_order import rank

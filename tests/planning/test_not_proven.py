@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
 from tests.planning.forms_for_tests import report_for

@@ -21,7 +21,7 @@ from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.grant.toml_reader import Line
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.solver.search_clock import Progress
 from advisor.store import Store
 from price_catalog.model import Quote

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.planning.grant.candidates.prices_from_parts import is_summed
 from advisor.planning.grant.candidates.procurement import warranty_years
-from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.report.build_report import build_report

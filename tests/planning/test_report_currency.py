@@ -19,7 +19,7 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.planning.currency import Currency
 from advisor.planning.plan_grant import load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import ReportTable
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown

@@ -18,7 +18,7 @@ pytest.importorskip("xlsxwriter")
 
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.document import Report, words_of
 from advisor.planning.report.formats.markdown_csv_json import to_json_text
 from advisor.planning.report.number_ledger import Num

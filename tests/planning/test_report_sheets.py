@@ -21,7 +21,7 @@ from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.cost_lines import fixed_costs
 from advisor.planning.grant.grant_keys import CostLine
 from advisor.planning.grant.toml_reader import AmountOrZero
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.calendar_lanes import calendar_lanes
 from advisor.planning.report.document import Report, ReportTable, Section
 from advisor.planning.report.formats.pdf import to_typst

@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("typst")
 pytest.importorskip("xlsxwriter")
 
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.document import Report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.solver.money.cents import purchase_cents

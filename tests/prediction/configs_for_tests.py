@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from advisor.prediction.model.askable_models import Ask, Target
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Ask, Target
 from bench_runner.models.model_types import model_types
 
 TEXT = Ask(batch_size=512, tokens=300e9)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from advisor.prediction.model.askable_models import Ask, Target
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Ask, Target
 
 _SIZES = {
     "hidden_size": 2048,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.targets import Ask
+from advisor.prediction.model.askable_models import Ask
 from bench_runner.models.model_source import ModelSource
 from bench_runner.models.model_types import model_type
 from bench_runner.recipe_flops import count_flops

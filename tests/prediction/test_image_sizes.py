@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from advisor.prediction.model.askable_models import Ask, target_of_size, train
 from advisor.prediction.model.resolve import resolve
-from advisor.prediction.model.targets import Ask, target_of_size, train
 from bench_runner.recipes import load_recipes
 
 RECIPES = load_recipes()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.targets import Ask, target_of_size
+from advisor.prediction.model.askable_models import Ask, target_of_size
 from advisor.prediction.model.workload import Workload
 from advisor.prediction.physics.chip import Chip
 from advisor.prediction.physics.memory import RECOMPUTED, Software, Wanted

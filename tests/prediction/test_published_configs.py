@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.targets import Ask
+from advisor.prediction.model.askable_models import Ask
 from tests.prediction.configs_for_tests import PARAMETERS, PUBLISHED, read
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.prediction.model.askable_models import Target
 from advisor.prediction.model.hf_config import target_of_config
-from advisor.prediction.model.targets import Target
 from advisor.prediction.model.uncounted import language_of, other_work
 from bench_runner.models.model_types import model_types
 from tests.prediction.configs_for_tests import LLAMA_32_1B, PUBLISHED, TEXT, read, write

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from advisor.prediction.model.askable_models import Ask
 from advisor.prediction.model.resolve import resolve
-from advisor.prediction.model.targets import Ask
 from bench_runner.recipes import Recipe, load_recipes
 
 RECIPES = load_recipes()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.prediction.model.targets import Ask, target_of_size, target_of_timm
+from advisor.prediction.model.askable_models import Ask, target_of_size, target_of_timm
 from tests.prediction.configs_for_tests import IMAGES, TEXT
 
 

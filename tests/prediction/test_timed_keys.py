@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from advisor.prediction.model.targets import Ask
+from advisor.prediction.model.askable_models import Ask
 from advisor.prediction.model.timed_keys import ACTIVATIONS, dropped_parts, masked_share
 from bench_runner.models.model_types import build, model_types
 from tests.prediction.configs_for_tests import read

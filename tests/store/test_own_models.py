@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from advisor.cli.main import main
+from advisor.prediction.model.askable_models import Ask, target_of_size, target_of_timm
 from advisor.prediction.model.own_model import from_text, own_model, to_text
-from advisor.prediction.model.targets import Ask, target_of_size, target_of_timm
 from advisor.store import Store, StoreError, build_store, check_store
 from advisor.store.own_rows import MEASURED_HERE
 from price_catalog.builds import GPU_COUNTS

@@ -18,8 +18,8 @@ from textual.widgets import Input, Markdown, Static
 import advisor.tui
 from advisor.tui.app import AdvisorApp
 from advisor.tui.evidence.evidence_screen import EvidenceScreen
-from advisor.tui.pages.bars import fitting, footer_actions
 from advisor.tui.pages.help import FIELD_HELP, HelpScreen
+from advisor.tui.pages.title_and_key_bars import fitting, footer_actions
 from advisor.tui.program.keys import ACTIONS, EVERYWHERE, KEY_NAMES, actions_of
 from advisor.tui.widgets.filter_table import FilterTable
 from tests.tui.program import NARROW, field, ranking, running, settled, until

@@ -24,7 +24,7 @@ from advisor.store import Store
 from advisor.tui.app import AdvisorApp
 from advisor.tui.benchmark import benchmark_screen
 from advisor.tui.benchmark.benchmark_screen import BenchmarkScreen
-from advisor.tui.pages.bars import TitleBar
+from advisor.tui.pages.title_and_key_bars import TitleBar
 from advisor.tui.program.state import State
 from advisor.tui.widgets.lines import LinesView
 from bench_runner.launch import hardware

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from textual.widgets import Input, Static
 
+from advisor.prediction.model.askable_models import Ask, target_of_size
 from advisor.prediction.model.own_model import own_model
-from advisor.prediction.model.targets import Ask, target_of_size
 from advisor.store import Store
 from advisor.tui.pages.model_picker import ModelPicker
 from advisor.tui.program.state import State

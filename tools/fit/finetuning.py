@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from advisor.prediction.fitted import Fitted
-from advisor.prediction.model.targets import Ask, train, untrained
+from advisor.prediction.model.askable_models import Ask, train, untrained
 from advisor.prediction.observed_times import chips_by_name
 from advisor.prediction.physics.memory import SOFTWARE, Wanted
 from advisor.prediction.predict_one import predict

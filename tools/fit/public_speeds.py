@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.prediction.model.targets import Ask, target_of_timm
+from advisor.prediction.model.askable_models import Ask, target_of_timm
 from advisor.prediction.model.workload import Workload, workload_of
 from advisor.prediction.observed_times import Observation, option_of
 from advisor.prediction.physics.chip import Chip

@@ -184,7 +184,8 @@ def _machines(reader: Reader) -> list[Finding]:
 def _memory_saving() -> list[Finding]:
     """Figures 4 and 5, from two spaces that we measured whole: the paper prints no table."""
     spaces: dict[int, dict[tuple[str, str, str], float]] = {}
-    with Path(__file__).with_name("whole_spaces.csv").open(newline="", encoding="utf-8") as lines:
+    file = Path(__file__).with_name("all_settings_timed.csv")
+    with file.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     for row in rows:
         settings = (row["activation_checkpointing"], row["sharding"], row["offloading"])

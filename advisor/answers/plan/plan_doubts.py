@@ -15,7 +15,7 @@ from advisor.answers.price_facts import as_quoted
 from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rental import skypilot_names
 from advisor.planning.currency import Currency
-from advisor.planning.grant.candidates.sums import less_as_sum, quoted_whole
+from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quoted_whole
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
@@ -28,7 +28,7 @@ from advisor.ranking.times import is_uneven, uneven_words
 from bench_runner.typed_numbers import percent
 
 if TYPE_CHECKING:
-    from advisor.planning.planned import Planned
+    from advisor.planning.planned_grant import Planned
     from advisor.ranking.times import Model
 
 FAR_BELOW = Decimal(2) / 3

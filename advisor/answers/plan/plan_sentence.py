@@ -12,8 +12,8 @@ from operator import itemgetter
 from advisor.answers.wording import list_words
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
+from advisor.planning.grant.candidates.prices_from_parts import is_summed
 from advisor.planning.grant.candidates.procurement import seller_of
-from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import asked_and_beside

@@ -16,7 +16,7 @@ from advisor.answers.wording import PREDICTED_MARK, is_own_price
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.solved_amounts import lines

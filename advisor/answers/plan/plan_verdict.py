@@ -20,7 +20,7 @@ from advisor.planning.solver.rentals import cents_at_lowest
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
-    from advisor.planning.planned import Planned
+    from advisor.planning.planned_grant import Planned
     from advisor.planning.solver.plan import Plan
 
 

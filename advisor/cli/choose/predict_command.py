@@ -43,7 +43,7 @@ from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
     from advisor.prediction.fitted import Fitted
-    from advisor.prediction.model.targets import Target
+    from advisor.prediction.model.askable_models import Target
     from advisor.prediction.own_training import OwnTraining
     from advisor.prediction.predict_one import MeasuredTime, Prediction
     from advisor.store import Store
@@ -223,8 +223,8 @@ def _timed_elsewhere(
 
 def _target(options: argparse.Namespace, store: Store) -> Target:
     """What the words name. Raises ValueError."""
+    from advisor.prediction.model.askable_models import target_of_size
     from advisor.prediction.model.resolve import resolve
-    from advisor.prediction.model.targets import target_of_size
     from bench_runner.recipes import load_recipes
     from bench_runner.typed_numbers import count_words
 

@@ -21,7 +21,7 @@ from advisor.typed_input import (
 from bench_runner.settings.batch_and_sharding import even_batch
 
 if TYPE_CHECKING:
-    from advisor.prediction.model.targets import Ask, Target
+    from advisor.prediction.model.askable_models import Ask, Target
     from advisor.prediction.physics.memory import Wanted
     from advisor.prediction.predict_one import Prediction
     from advisor.ranking.fine_tuning import FineTuning
@@ -120,7 +120,7 @@ def settings_named(options: argparse.Namespace) -> bool:
 
 def typed_ask(options: argparse.Namespace) -> Ask:
     """How the model is to be trained. Raises InputError."""
-    from advisor.prediction.model.targets import Ask
+    from advisor.prediction.model.askable_models import Ask
 
     tuning = _fine_tuning(options)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from advisor.benchmark.jobs.cluster_profile import ClusterProfile
     from advisor.benchmark.jobs.prepare import Prepared
     from advisor.benchmark.measurement_request import Request
-    from advisor.prediction.model.targets import Ask
+    from advisor.prediction.model.askable_models import Ask
     from advisor.store import Store
 
 
@@ -84,7 +84,7 @@ def _tuning(options: argparse.Namespace) -> Ask | None:
     """How the model is fine-tuned; None where it is not. Raises InputError."""
     from advisor.cli.choose.predict_options import samples, whole
     from advisor.cli.command import typed_fine_tuning
-    from advisor.prediction.model.targets import Ask
+    from advisor.prediction.model.askable_models import Ask
     from advisor.ranking.fine_tuning import parted
 
     options.model, named = parted(options.model)

@@ -29,7 +29,7 @@ from advisor.typed_input import InputError, parse_date, parse_positive, shown
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
-    from advisor.planning.planned import Planned
+    from advisor.planning.planned_grant import Planned
     from advisor.planning.sensitivity.explain import Explanation
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress
@@ -312,7 +312,7 @@ def _price_of_hours(row: Mapping[str, str]) -> str:
 
 
 def _reach(options: argparse.Namespace, seconds: float) -> int:
-    from advisor.answers.plan.plan_reach import reach_rows, reach_text, reach_verdict, reached
+    from advisor.answers.plan.how_many_answer import reach_rows, reach_text, reach_verdict, reached
     from advisor.planning.grant.read_grant import read_grant
     from advisor.tables.plain_values import to_json
     from advisor.tables.table_formats import render_rows

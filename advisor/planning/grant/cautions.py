@@ -11,8 +11,8 @@ from advisor.costs.amount_words import day_words
 from advisor.planning.grant.allocation_programmes import ASSUMED, OWN_WORD
 from advisor.planning.grant.candidates.cost_lines import not_asked_for
 from advisor.planning.grant.candidates.grant_machines import LeftOut, unquoted
+from advisor.planning.grant.candidates.prices_from_parts import is_summed
 from advisor.planning.grant.candidates.procurement import seller_of, to_ask
-from advisor.planning.grant.candidates.sums import is_summed
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.institution import NO_RULES, find_institution, rules_in, shipped

@@ -38,7 +38,7 @@ def meanings(table: str) -> dict[str, tuple[str, str]]:
     """What the settings of a table of the grant mean, by key: unit and words."""
     return {
         row["key"].removeprefix(f"{table}."): (row["unit"], row["meaning"])
-        for row in rows_of("setting_words.csv")
+        for row in rows_of("grant_key_meanings.csv")
         if row["key"].startswith(table)
     }
 

@@ -28,9 +28,9 @@ from advisor.planning.grant.candidates.grant_machines import (
     times_of,
     upgrades,
 )
+from advisor.planning.grant.candidates.prices_from_parts import SUMMED, behind_named, less_as_sum
 from advisor.planning.grant.candidates.procurement import is_among, refused, seller_of
 from advisor.planning.grant.candidates.split_machines import parts_of
-from advisor.planning.grant.candidates.sums import SUMMED, behind_named, less_as_sum
 from advisor.planning.grant.cross_field_checks import check_days
 from advisor.planning.grant.grant_keys import GrantExperiment
 from advisor.planning.grant.grant_record import Grant

@@ -13,7 +13,7 @@ from advisor.planning.grant.candidates.procurement import seller_of, warranty_ye
 from advisor.planning.grant.funder import funder_form
 from advisor.planning.grant.institution import rows_of
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.document import filled, listed
 from advisor.planning.report.plan_costs import in_codes
 from advisor.planning.solver.plan import Plan

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from advisor.prediction.model.targets import Ask, Target, train, untrained
+from advisor.prediction.model.askable_models import Ask, Target, train, untrained
 from advisor.prediction.model.timed_keys import timed_arguments
 from advisor.prediction.model.uncounted import (
     adapter,

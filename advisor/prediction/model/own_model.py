@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from advisor.prediction.model.targets import Target
+from advisor.prediction.model.askable_models import Target
 from advisor.prediction.model.workload import Workload, sized, workload_of
 from advisor.typed_input import shown
 from bench_runner.models.timm_models import timm_model

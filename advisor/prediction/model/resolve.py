@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.files import typed_path
-from advisor.prediction.model.hf_config import read_or_say, target_of_config
-from advisor.prediction.model.targets import (
+from advisor.prediction.model.askable_models import (
     SIZED_FAMILIES,
     Ask,
     Target,
     target_of_timm,
     train,
 )
+from advisor.prediction.model.hf_config import read_or_say, target_of_config
 from advisor.prediction.model.workload import sized
 from advisor.ranking.fine_tuning import FineTuning
 from advisor.typed_input import MODELS_LISTED_BY, shown, size_named, size_within

@@ -34,9 +34,9 @@ from advisor.tui.benchmark.benchmark_lines import (
 )
 from advisor.tui.benchmark.benchmark_rows import full_name, setting_rows
 from advisor.tui.benchmark.benchmark_setup import BenchmarkSetup
-from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.list_page import ListActions
 from advisor.tui.pages.screens import ConfirmScreen, SizedScreen
+from advisor.tui.pages.title_and_key_bars import KeyBar, TitleBar
 from advisor.tui.program.program import AnswerChanged
 from advisor.tui.widgets.filter_table import FilterTable
 from advisor.tui.widgets.in_thread import error_words, in_thread

@@ -10,8 +10,8 @@ from textual.widgets import Input, Static
 
 from advisor.answers.prediction.recorded_times import time_rows
 from advisor.tui.evidence.evidence_rows import source_rows, time_list
-from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
+from advisor.tui.pages.title_and_key_bars import KeyBar, Tabs, TitleBar
 from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.in_thread import in_thread
 

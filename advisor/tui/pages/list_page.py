@@ -11,8 +11,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
-from advisor.tui.pages.bars import Tabs
 from advisor.tui.pages.screens import Dialog, RecordScreen, SizedScreen
+from advisor.tui.pages.title_and_key_bars import Tabs
 from advisor.tui.program.program import StoreChanged
 from advisor.tui.widgets.filter_table import FilterTable, Rows
 from advisor.tui.widgets.text_input import FilterInput

@@ -13,8 +13,8 @@ from advisor.tui.program.state import Change
 from advisor.typed_input import InputError, parse_count, parse_samples, parse_whole
 
 if TYPE_CHECKING:
+    from advisor.prediction.model.askable_models import Target
     from advisor.prediction.model.own_model import OwnModel
-    from advisor.prediction.model.targets import Target
     from bench_runner.recipes import Precision
 
 
@@ -93,8 +93,8 @@ estimate for every GPU, and asks about it.
 def read_target(typed: dict[str, str], own: Callable[[], Sequence[OwnModel]] = tuple) -> Target:
     """The model that the texts name; ``own`` gives those that are kept. Raises InputError,
     StoreError, ValueError and OSError of one line."""
+    from advisor.prediction.model.askable_models import Ask, target_of_size
     from advisor.prediction.model.resolve import resolve
-    from advisor.prediction.model.targets import Ask, target_of_size
     from bench_runner.recipes import load_recipes
 
     def amount(name: str, such_as: str, *units: str) -> float | None:

@@ -20,7 +20,7 @@ from textual.screen import ModalScreen, Screen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from advisor.tui.pages.bars import DialogKeys
+from advisor.tui.pages.title_and_key_bars import DialogKeys
 from advisor.tui.program.keys import bindings_of
 from advisor.tui.widgets.lines import PLAIN, Line, LinesView, Page, wrapped
 

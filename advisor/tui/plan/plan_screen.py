@@ -16,14 +16,14 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from advisor.files import typed_path
-from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import MarkdownScreen, SizedScreen
+from advisor.tui.pages.title_and_key_bars import KeyBar, TitleBar
 from advisor.tui.widgets.in_thread import in_thread, write_in_thread
 from advisor.tui.widgets.text_input import Field
 
 if TYPE_CHECKING:
     from advisor.planning.grant.problem_of_grant import Loaded
-    from advisor.planning.planned import Planned
+    from advisor.planning.planned_grant import Planned
     from advisor.planning.sensitivity.explain import Explanation
     from advisor.planning.solver.plan import Plan
     from advisor.planning.solver.search_clock import Progress

@@ -12,8 +12,8 @@ from advisor.answers.build_words import gpus_words
 from advisor.costs.amount_words import usd_exact
 from advisor.costs.cost_terms import TERMS, read_terms
 from advisor.costs.price_book import RULE_WORDS
-from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.list_page import ListScreen
+from advisor.tui.pages.title_and_key_bars import KeyBar, Tabs, TitleBar
 from advisor.tui.prices.prices_rows import Entry, quote_table
 from advisor.tui.program.answer import build_key
 from advisor.tui.program.state import change_prices

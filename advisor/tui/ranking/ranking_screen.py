@@ -12,9 +12,9 @@ from textual.events import ScreenResume
 from textual.geometry import Size
 from textual.widgets import Input, Static
 
-from advisor.tui.pages.bars import KeyBar, Tabs, TitleBar
 from advisor.tui.pages.build_lines import selected_line
 from advisor.tui.pages.screens import SizedScreen, TooSmall
+from advisor.tui.pages.title_and_key_bars import KeyBar, Tabs, TitleBar
 from advisor.tui.program.program import AnswerChanged, StoreChanged
 from advisor.tui.program.session import RankingSession
 from advisor.tui.program.state import CHOICES

@@ -16,10 +16,10 @@ from advisor.answers.builds.build_sections import (
     section_lines,
 )
 from advisor.answers.builds.one_build import OneBuild, place_words
-from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.build_lines import overview_lines
 from advisor.tui.pages.evidence_lines import settings_lines, source_lines, verdict_line
 from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.pages.title_and_key_bars import KeyBar, TitleBar
 from advisor.tui.program.keys import actions_of
 from advisor.tui.program.program import AnswerChanged
 from advisor.tui.widgets.lines import (

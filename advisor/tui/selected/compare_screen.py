@@ -12,8 +12,8 @@ from advisor.answers.builds.one_build import OneBuild, place_words
 from advisor.answers.wording import short_time
 from advisor.costs.amount_words import days_rounded, usd_rounded
 from advisor.ranking.row_order import RankedRow
-from advisor.tui.pages.bars import KeyBar, TitleBar
 from advisor.tui.pages.screens import SizedScreen
+from advisor.tui.pages.title_and_key_bars import KeyBar, TitleBar
 from advisor.tui.widgets.lines import HEADING, PLAIN, STRONG, Line, LinesView, wrapped
 from bench_runner.typed_numbers import plain
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 
 from advisor.costs.amount_words import day_words
-from advisor.planning.grant.candidates.sums import is_summed
+from advisor.planning.grant.candidates.prices_from_parts import is_summed
 from advisor.planning.grant.grant_keys import Procurement
 from advisor.planning.grant.grant_record import months_later
 from advisor.planning.solver.problem import Machine

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from advisor.files import check_folder, write_all_whole
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import Report
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
