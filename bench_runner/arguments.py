@@ -4,7 +4,6 @@ machine, and the settings to try on it. Nothing is started here."""
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -93,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-OF_A_TRIAL = ("minimum_steps", "maximum_steps", "settle_s", "exchange_timeout_s", "fault")
+OF_A_TRIAL = ("minimum_steps", "maximum_steps", "settle_s", "exchange_timeout_s")
 """Flags that each trial is handed as they are."""
 
 
@@ -107,7 +106,6 @@ def _measuring_flags(command: argparse.ArgumentParser) -> None:
     add("--largest-micro-batch", type=_count)
     add("--search", choices=search.STRATEGIES, default="fast")
     add("--minutes", type=_positive("minutes"))
-    add("--fault", type=json.loads, default={}, help=argparse.SUPPRESS)
     add("--trial-minutes", type=_positive("minutes"), default=20.0)
     add("--peak-tflops")
     add("--records", type=Path, default=Path("records.jsonl"))

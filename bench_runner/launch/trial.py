@@ -49,9 +49,6 @@ class TrialSpec:
     """Share of the memory that a predicted size may fill."""
     growth: float = 0.02
     """Gain in throughput from a doubling under which the climb to the fastest size stops."""
-    fault: dict[str, Any] = field(default_factory=dict)
-    """Faults that tests inject: ``oom_above`` (micro-batch), ``oom_rank``, ``hang_rank``,
-    ``die_rank``."""
 
     def at(self, micro_batch_size: int) -> TrialSpec:
         """The same task at one given micro-batch size, without a climb."""

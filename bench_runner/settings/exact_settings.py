@@ -6,10 +6,9 @@ these. Pure and light: the advisor imports it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
 from typing import Any
 
 from bench_runner.models.encoder_decoder import EncoderDecoder
@@ -82,7 +81,7 @@ def with_kernels(settings: Settings, kernels: Kernels) -> Settings:
 
 def most_promising(recipe: Recipe) -> Kernels:
     """The first of `choices`."""
-    return next(_choices(recipe, flash=False))
+    return choices(recipe, flash=False)[0]
 
 
 def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
@@ -90,19 +89,14 @@ def choices(recipe: Recipe, *, flash: bool) -> tuple[Kernels, ...]:
 
     ``flash``: whether FlashAttention is installed; then it is a choice beside PyTorch's own.
     """
-    return tuple(_choices(recipe, flash=flash))
-
-
-def _choices(recipe: Recipe, *, flash: bool) -> Iterator[Kernels]:
-    names = ("weights", "loss", "inputs", "compilation", "attention")
-    for values in product(
-        _weights(recipe),
-        losses_of(recipe),
-        inputs_of(recipe),
-        _compilations(recipe),
-        attentions_of(recipe, flash=flash),
-    ):
-        yield Kernels(**dict(zip(names, values, strict=True)))  # type: ignore[arg-type]
+    return tuple(
+        Kernels(compilation=how, loss=loss, inputs=inputs, attention=attention, weights=weights)
+        for weights in _weights(recipe)
+        for loss in losses_of(recipe)
+        for inputs in inputs_of(recipe)
+        for how in _compilations(recipe)
+        for attention in attentions_of(recipe, flash=flash)
+    )
 
 
 def combinations(recipe: Recipe, gpu_count: int) -> tuple[Settings, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -51,20 +49,10 @@ class TimedTrainer(Trainer):  # type: ignore[misc]
     """The Trainer as it is, fed with random batches that lie on the device. It marks where a step
     begins, has its batches, ends each of its passes, and ends itself."""
 
-    def __init__(
-        self,
-        *,
-        batches: RandomBatches,
-        clock: Clock,
-        fault: dict[str, Any],
-        rank: int,
-        **keywords: Any,
-    ) -> None:
+    def __init__(self, *, batches: RandomBatches, clock: Clock, **keywords: Any) -> None:
         super().__init__(**keywords)
         self._batches = batches
         self._clock = clock
-        self._fault = fault
-        self._rank = rank
         self._engine_is_marked = False
 
     def get_train_dataloader(self) -> RandomBatches:
@@ -81,7 +69,6 @@ class TimedTrainer(Trainer):  # type: ignore[misc]
 
     def training_step(self, model: Any, inputs: Any, *arguments: Any, **keywords: Any) -> Any:
         """As the Trainer does; DeepSpeed's update lies inside its last pass and is cut off it."""
-        self._inject_faults()
         if self.is_deepspeed_enabled and not self._engine_is_marked:
             self._mark_engine(self.deepspeed)
         self._update_began = False
@@ -100,17 +87,3 @@ class TimedTrainer(Trainer):  # type: ignore[misc]
 
         engine.step = marked
         self._engine_is_marked = True
-
-    def _inject_faults(self) -> None:
-        fault = self._fault
-        if fault.get("hang_rank") == self._rank:
-            time.sleep(3600)
-        if fault.get("die_rank") == self._rank:
-            os._exit(41)
-        limit = fault.get("oom_above")
-        if (
-            limit is not None
-            and self._batches.micro_batch_size > limit
-            and fault.get("oom_rank", self._rank) == self._rank
-        ):
-            raise torch.OutOfMemoryError(f"injected: out of memory above micro-batch {limit}")

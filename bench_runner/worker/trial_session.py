@@ -120,8 +120,6 @@ class Session:
         trainer = TimedTrainer(
             batches=self.batches,
             clock=clock,
-            fault=self.spec.fault,
-            rank=self.ranks.rank,
             model=model,
             args=arguments,
             callbacks=[StepEnd(ended)],

@@ -32,6 +32,7 @@ TINY_SSM = Path(__file__).with_name("tiny-ssm.toml")
 QUIET_DEEPSPEED = str(Path(__file__).with_name("quiet_deepspeed"))
 INSTALLED_TOO = str(Path(__file__).with_name("installed_too"))
 """Packages of others that transformers loads where they are there: a sixth of each rank's start."""
+BROKEN_RANKS = str(Path(__file__).with_name("broken_ranks"))
 QUICK = ("--device", "cpu", "--yes", "--minimum-steps", "2", "--maximum-steps", "6")
 
 
@@ -79,11 +80,9 @@ def test_one_process_measures_naive_settings_and_the_winner_is_written(
 ) -> None:
     """Out of memory ends the climb, and the size below is timed; beside packages of others."""
     monkeypatch.setenv("PYTHONPATH", INSTALLED_TOO, prepend=os.pathsep)
-    code, events = run(
-        tmp_path,
-        *("run", "--settings", "naive", "--search", "exhaustive"),
-        *("--fault", '{"oom_above": 2}'),
-    )
+    monkeypatch.setenv("PYTHONPATH", BROKEN_RANKS, prepend=os.pathsep)
+    monkeypatch.setenv("OOM_ABOVE", "2")
+    code, events = run(tmp_path, "run", "--settings", "naive", "--search", "exhaustive")
     assert code == 0
     (record,) = journal.read(tmp_path / "records.jsonl")
     assert record.status == "ok"
@@ -130,14 +129,17 @@ def test_two_processes_shard_and_the_winner_trains(
     out_of_memory: bool,
 ) -> None:
     """Also where one rank of the two has no memory for what the other has: both begin again."""
-    fault = ["--fault", '{"oom_above": 1, "oom_rank": 1}'] if out_of_memory else []
+    if out_of_memory:
+        monkeypatch.setenv("PYTHONPATH", BROKEN_RANKS, prepend=os.pathsep)
+        monkeypatch.setenv("OOM_ABOVE", "1")
+        monkeypatch.setenv("OOM_RANK", "1")
     if configuration == "deepspeed.json":
         loaded_later("deepspeed")
         monkeypatch.setenv("PYTHONPATH", QUIET_DEEPSPEED, prepend=os.pathsep)
     code, events = run(
         tmp_path,
         *("run", "--gpus", "2", "--settings", f"naive,{sharding}"),
-        *("--largest-micro-batch", "2", "--recipe", str(recipe), "--search", "exhaustive", *fault),
+        *("--largest-micro-batch", "2", "--recipe", str(recipe), "--search", "exhaustive"),
     )
     assert code == 0, events
     assert survivors(tmp_path) == []
@@ -185,12 +187,13 @@ def test_two_processes_shard_and_the_winner_trains(
     assert len(record.environment["step_s_by_rank"]) == 2
 
 
-def test_a_rank_that_hangs_is_ended_at_the_time_limit(tmp_path: Path) -> None:
-    code, _ = run(
-        tmp_path,
-        *("run", "--gpus", "2", "--settings", "naive", "--trial-minutes", "0.05"),
-        *("--fault", '{"hang_rank": 1}'),
-    )
+def test_a_rank_that_hangs_is_ended_at_the_time_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", BROKEN_RANKS, prepend=os.pathsep)
+    monkeypatch.setenv("HANG_RANK", "1")
+    words = ("run", "--gpus", "2", "--settings", "naive", "--trial-minutes", "0.05")
+    code, _ = run(tmp_path, *words)
     assert code == 1
     (record,) = journal.read(tmp_path / "records.jsonl")
     assert record.status == "failed"
