@@ -20,8 +20,7 @@ def rented_words(build: Build) -> str:
 
 
 def hourly_words(offer: RentOffer) -> str:
-    """``$2.99 an hour``; ``4 × $1.69 an hour`` where no provider is known to rent out that many
-    in one machine, and several of one GPU are counted."""
+    """``$2.99 an hour``; ``4 × $1.69 an hour`` where its provider names a price of one GPU."""
     each = usd_and_cents(offer.middle.price_per_hour_usd)
     return f"{each} an hour" if offer.times == 1 else f"{offer.times} × {each} an hour"
 

@@ -31,15 +31,24 @@ class RentOffer(NamedTuple):
 
     kind: str
     rates: tuple[Rental, ...]
-    """Of each provider, the cheapest first."""
-    times: int
-    """How many of the instance make up the GPUs: 1, or, where no provider rents this many in one
-    machine, this many machines of one GPU."""
+    """Of each provider, the cheapest for all the GPUs first: its machine with this many, or its
+    machine with one where it names no price of this many."""
+    gpu_count: int
 
     @property
     def middle(self) -> Rental:
         """The break-even rests on this one: half of the providers ask more, half less."""
         return self.rates[len(self.rates) // 2]
+
+    @property
+    def times(self) -> int:
+        """How many times the price of the middle one's machine all the GPUs cost: 1, or this many
+        times the price of one."""
+        return self.gpu_count // self.middle.gpu_count
+
+    def usd(self, rate: Rental) -> Decimal:
+        """An hour of all the GPUs at one of the rates."""
+        return rate.price_per_hour_usd * (self.gpu_count // rate.gpu_count)
 
     @property
     def providers(self) -> int:
@@ -48,15 +57,15 @@ class RentOffer(NamedTuple):
     @property
     def price_per_hour_usd(self) -> Decimal:
         """The middle one's, for all the GPUs."""
-        return self.middle.price_per_hour_usd * self.times
+        return self.usd(self.middle)
 
     @property
     def low_usd(self) -> Decimal:
-        return self.rates[0].price_per_hour_usd * self.times
+        return self.usd(self.rates[0])
 
     @property
     def high_usd(self) -> Decimal:
-        return self.rates[-1].price_per_hour_usd * self.times
+        return self.usd(self.rates[-1])
 
 
 class BreakEven(NamedTuple):
@@ -115,22 +124,23 @@ def rent_offers(
     """What the GPUs cost to rent: on demand, spot and reserved; () where no source says. Strangers'
     machines are no such offer, nor is a price without processor and memory where others have them.
 
-    By `rates_that_count`. Machines with exactly this many GPUs; only where there are none, several
-    of one GPU each.
+    By `rates_that_count`. Of each provider the machine with exactly this many GPUs, or else this
+    many times the price of one: providers that name one price rent out several at that, and the
+    few that name more ask another price than the many.
     """
     usable = rates_that_count((rental for rental in rentals if rental.gpu_id == gpu_id), today)
     found: list[RentOffer] = []
     for kind in KINDS:
-        offers = [rental for rental in usable if rental.kind == kind]
-        times = 1
-        same = [rental for rental in offers if rental.gpu_count == gpu_count]
-        if not same:
-            same, times = [rental for rental in offers if rental.gpu_count == 1], gpu_count
-        same = [rental for rental in same if rental.leaves_out is None] or same
-        if not same:
-            continue
-        same.sort(key=lambda rental: (rental.price_per_hour_usd, rental.rental_id))
-        found.append(RentOffer(kind, tuple(same), times))
+        every = [r for r in usable if r.kind == kind and r.gpu_count in (1, gpu_count)]
+        every = [rental for rental in every if rental.leaves_out is None] or every
+        newest = max((rental.priced_on for rental in every), default=today)
+        every = [r for r in every if r.priced_on > newest - timedelta(days=STALE_DAYS)]
+        every.sort(key=lambda rental: rental.gpu_count)
+        own = {provider_name(rental.provider): rental for rental in every}
+        if own:
+            offer = RentOffer(kind, tuple(own.values()), gpu_count)
+            rates = sorted(offer.rates, key=lambda rate: (offer.usd(rate), rate.rental_id))
+            found.append(offer._replace(rates=tuple(rates)))
     return tuple(found)
 
 
@@ -222,8 +232,9 @@ def price_of(
 ) -> SkyPrice:
     """What it costs by the store's rentals. Raises InputError where no provider rents them out on
     demand in one machine."""
-    for offer in rent_offers(rentals, gpu_id, gpu_count, today=today):
-        if offer.kind == "on-demand" and offer.times == 1:
+    whole = (rental for rental in rentals if rental.gpu_count == gpu_count)
+    for offer in rent_offers(whole, gpu_id, gpu_count, today=today):
+        if offer.kind == "on-demand":
             return SkyPrice(offer, math.ceil(minutes))
     raise InputError(
         f"no price is known for renting {gpu_count} x {gpu_id} in one machine on demand, so "

@@ -97,10 +97,20 @@ def test_each_provider_s_newest_price_of_the_year_counts() -> None:
     assert (on_demand.low_usd, on_demand.price_per_hour_usd, on_demand.high_usd) == (10, 14, 30)
 
 
-def test_single_gpus_stand_in_where_nobody_rents_so_many_together() -> None:
+def test_each_provider_s_own_number_counts_or_that_many_times_its_price_of_one() -> None:
     (found,) = rent_offers([rental("1.5", gpu_count=1)], "a100", 4, today=DAY)
     assert (found.times, found.price_per_hour_usd) == (4, 6)
     assert rent_offers([rental("3", gpu_count=2)], "a100", 4, today=DAY) == ()
+    rows = [
+        rental("1.5", gpu_count=1, provider="a"),
+        rental("1.6", gpu_count=1, provider="b"),
+        rental("9", gpu_count=4, provider="b"),
+        rental("7", gpu_count=4, provider="c"),
+        rental("1", gpu_count=4, provider="d", priced_on=date(2025, 1, 1)),
+    ]
+    (found,) = rent_offers(rows, "a100", 4, today=DAY)
+    assert [found.usd(rate) for rate in found.rates] == [6, 7, 9]
+    assert (found.times, found.price_per_hour_usd, found.middle.provider) == (1, 7, "c")
 
 
 def test_break_even_worked_out_by_hand() -> None:

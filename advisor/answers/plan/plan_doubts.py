@@ -257,8 +257,8 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
         if low.price_per_hour < rental.price_per_hour * FAR_BELOW:
             words += ", far below the others: see that it has any"
     if rental.row_of_one:
-        words += f"; no offer of {rental.gpu_count} in one machine is known, so that it is "
-        words += f"{rental.gpu_count} times the price of one"
+        words += f"; {rental.who} names no price of {rental.gpu_count} in one machine, so that it "
+        words += f"is {rental.gpu_count} times the price of one"
     old = (today - rental.priced_on).days > FRESH_DAYS
     words += "; older than 3 months: ask again" if old else "; ask again"
     command = f"advisor prices rent --model {quoted(model)} --gpu {quoted(rental.gpu_id)}"

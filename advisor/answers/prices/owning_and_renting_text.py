@@ -179,7 +179,7 @@ def rent_sentence(costs: BuildCosts) -> str:
 def offer_words(offer: RentOffer) -> str:
     """What renting costs, from whom and since when, in one sentence."""
     hourly, whose = hourly_words(offer), offer.middle
-    one = "" if offer.times == 1 else " of one GPU"
+    one = "" if offer.times == 1 else " for each GPU"
     asked = f"{written_provider(whose.provider)}, {whose.priced_on}"
     asked += f"; {whose.leaves_out} are billed on top" if whose.leaves_out else ""
     if offer.providers == 1:
@@ -311,7 +311,8 @@ def rent_doubts(costs: BuildCosts, number: Decimal | None) -> list[Doubt]:
     if words:
         words = [f"{', '.join(words)} ({written_provider(offer.middle.provider)})"]
     if (count := offer.times) > 1:
-        words.append(f"no offer is known of {count} in one machine: {count} times the price of one")
+        who = written_provider(offer.middle.provider)
+        words.append(f"{who} names no price of {count} in one machine: {count} times that of one")
     if words:
         refresh = "advisor prices refresh"
         doubts.append(Doubt(about="rent", words="; ".join(words), command=refresh))
@@ -344,14 +345,13 @@ def _rests_on(costs: BuildCosts, evens: Sequence[BreakEven], width: int) -> list
         rental, rates = even.offer.middle, even.offer.rates
         said = f"{written_provider(rental.provider)}, {rental.priced_on}, "
         said += rental.url or rental.source_id
-        one = "" if even.offer.times == 1 else " for one GPU"
-        facts.append((even.offer.kind, f"median of {len(rates)}{one}: {said}"))
+        facts.append((even.offer.kind, f"median of {len(rates)}: {said}"))
         if len(rates) > 1:
             each = (
-                f"{written_provider(rate.provider)} {usd_and_cents(rate.price_per_hour_usd)}"
+                f"{written_provider(rate.provider)} {usd_and_cents(even.offer.usd(rate))}"
                 for rate in rates
             )
-            facts.append(("", f"each an hour: {', '.join(each)}"))
+            facts.append(("", f"each an hour of all GPUs: {', '.join(each)}"))
     label = max(len(name) for name, _ in facts) + 4
     options = {"subsequent_indent": " " * label, "break_long_words": False}
     lines = [
