@@ -69,7 +69,7 @@ def test_several_rented_machines_of_one_gpu_are_told_as_such(
     assert (answer["rent"][0]["machines"] == count) is alone
     text = " ".join(said(capsys, *argv).split())
     assert (f" days at {count} × $" in text) is alone
-    told = f"no offer is known of {count} in one machine: {count} times the price of one"
+    told = f" names no price of {count} in one machine: {count} times that of one"
     assert (told in text) is alone
 
 

@@ -164,8 +164,7 @@ def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path)
 
 
 def test_a_plan_rents_what_prices_rent_prices(store_path: Path) -> None:
-    """Of each GPU, number and kind the same rate: where no offer of that number in one machine
-    is known, that many times the price of one."""
+    """Of each GPU, number and kind the same rate."""
     anyone = {"providers": None}
     grant = changed(read_grant(EXAMPLE), rentals=anyone, procurement=anyone)
     loaded = load_grant(Store(store_path), grant, TODAY)

@@ -120,8 +120,7 @@ class Verdict:
     @cached_property
     def rent(self) -> tuple[Decimal, int] | None:
         """Where nothing that can be ordered answers: the cheapest run on rented GPUs that keeps the
-        limit of days and is over within a year, in US dollars; rather in one machine than on
-        several with a GPU each."""
+        limit of days and is over within a year, in US dollars."""
         if self.orderable:
             return None
         longest, found = min(self.question.max_days or YEAR_DAYS, YEAR_DAYS), []
@@ -131,8 +130,8 @@ class Verdict:
                 continue
             if (offer := self._offer(i)) is not None:
                 usd = rented_usd(offer.price_per_hour_usd, days, Decimal(1))
-                found.append((offer.times > 1, usd, i))
-        return min(found)[1:] if found else None
+                found.append((usd, i))
+        return min(found, default=None)
 
     @property
     def is_small(self) -> bool:

@@ -60,7 +60,7 @@ from price_catalog.model import Rental as RentalPrice
 from price_catalog.providers import provider_name, written_provider
 
 SEVERAL = (2, 4, 8)
-"""GPUs of one machine, which are priced by one where no offer of that number is known."""
+"""GPUs of one machine, which are priced by one where a provider names no price of that number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
