@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from advisor.store.digest import files_mark
 from advisor.store.reader import Reader
@@ -131,25 +131,19 @@ class Store:
             update_predictions(connection)
             return True
 
-    def remove_machine(self, host_id: str) -> bool:
-        """Delete a machine of the user's and its prices; whether there was such a one."""
+    def remove(self, table: Literal["host", "quote"], row_id: str) -> bool:
+        """Delete a machine of the user's with its prices, or a quote; whether there was such a one.
+        What a quote corrected counts again."""
         from advisor.store.own_rows import delete_own
         from advisor.store.predictions import update_predictions
 
         with self._writing() as connection:
-            if not delete_own(connection, "host", host_id):
-                return False
-            delete_own(connection, "quote", host_id, "item_kind IN ('host', 'server') AND item_id")
-            update_predictions(connection)
-            return True
-
-    def remove_quote(self, quote_id: str) -> bool:
-        """Delete a quote of the user's; whether there was such a one. What it corrected counts
-        again."""
-        from advisor.store.own_rows import delete_own
-
-        with self._writing() as connection:
-            return delete_own(connection, "quote", quote_id)
+            gone = delete_own(connection, table, row_id)
+            if gone and table == "host":
+                of_machine = "item_kind IN ('host', 'server') AND item_id"
+                delete_own(connection, "quote", row_id, of_machine)
+                update_predictions(connection)
+            return gone
 
     def merge(self, path: str | Path, *, mine: bool = False) -> Merged:
         """Bring in a JSON-lines file or another store's own rows. Twice is the same as once.

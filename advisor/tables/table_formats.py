@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from advisor.tables.plain_values import Row, harmless, to_json
-from advisor.tables.text_table import to_table
+from advisor.tables.text_table import cell_words, to_table
 from bench_runner.untrusted_text import printable
 
 _FORMULA = re.compile(r"""'*+(?:[\t\r\n]|[\s"']*+[=+\-@＝＋－＠])""")
@@ -82,12 +82,7 @@ def to_markdown(rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 def _markdown_cell(value: Any) -> str:
     """A cell is data: what would be markup is escaped, what would break the line is not kept."""
-    if value is None or value == "":
-        return "no data"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    text = to_json(value) if isinstance(value, (dict, list, tuple)) else str(value)
-    return markdown_text(text)
+    return markdown_text(str(value) if isinstance(value, float) else cell_words(value))
 
 
 def markdown_text(text: str) -> str:

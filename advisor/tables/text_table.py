@@ -33,7 +33,7 @@ def to_table(
     for column in columns:
         values = [row.get(column) for row in rows]
         numbers.append(column in right if right is not None else _all_numbers(values))
-        cells.append([column, *map(_shown, values)])
+        cells.append([column, *map(cell_words, values)])
     if width is not None:
         _leave_out(width, list(columns), cells, numbers, spare)
         _cut_to(width, cells, numbers)
@@ -97,7 +97,8 @@ def _all_numbers(values: Sequence[Any]) -> bool:
     )
 
 
-def _shown(value: Any) -> str:
+def cell_words(value: Any) -> str:
+    """A value in one line that moves no cursor."""
     if value is None or value == "":
         return "no data"
     if isinstance(value, bool):

@@ -28,12 +28,6 @@ def test_an_empty_store_is_not_the_users_own(
     assert "--store" in refused(capsys, "rebuild", "--store", store)
 
 
-def test_a_ring_of_links_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ring = tmp_path / "ring.duckdb"
-    ring.symlink_to(ring)
-    assert str(ring) in refused(capsys, "data", "gpus", "--store", str(ring))
-
-
 def test_in_a_folder_that_is_gone_no_store_is_called_damaged(
     store_path: Path, tmp_path: Path
 ) -> None:
@@ -43,12 +37,6 @@ def test_in_a_folder_that_is_gone_no_store_is_called_damaged(
     done = subprocess.run(["bash", "-c", line], env=path, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("advisor: the folder that you stand in is gone: change to")
-
-
-def test_a_pipe_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pipe = tmp_path / "pipe.duckdb"
-    os.mkfifo(pipe)
-    assert "pipe" in refused(capsys, "data", "gpus", "--store", str(pipe))
 
 
 @pytest.mark.parametrize(

@@ -143,35 +143,3 @@ def test_what_can_only_be_chosen_on_screen_is_checked_all_the_same(
     refused = asked_by_command(store_path, DEFAULTS | texts, capsys)
     assert isinstance(refused, str) and "write" in refused
     assert asked_by_program(store_path, DEFAULTS | texts) == refused
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["rank", "--model", "pythia-1b", "--budget", "40k"],
-        ["prices", "cost", "--model", "pythia-1b", "--gpu", "RTX 5090", "--count", "2"],
-        ["prices", "rent", "--model", "pythia-1b", "--gpu", "RTX 5090", "--count", "2"],
-    ],
-)
-def test_a_day_before_all_prices_is_refused_in_one_line(
-    store_path: Path, command: list[str], capsys: Any
-) -> None:
-    assert main([*command, "--store", str(store_path), "--prices", "2010-01-01"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == (
-        "advisor: no price of 1 January 2010 or before is known: the first is of 1 July 2017; "
-        "write a later day, or latest\n"
-    )
-
-
-def test_a_day_with_prices_of_no_machine_asks_for_a_later_one(
-    store_path: Path, capsys: Any
-) -> None:
-    asked = ["rank", "--model", "pythia-1b", "--budget", "40k", "--prices", "2019-01-01"]
-    assert main([*asked, "--store", str(store_path)]) == 1
-    said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("No machine can be ranked for Pythia 1B: ")
-    assert " without a price, " in said
-    assert "with the prices of today advisor rank --model pythia-1b --budget 40000" in said
-    assert "prices add" not in said

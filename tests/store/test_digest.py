@@ -6,15 +6,13 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-import duckdb
 import grimp
 import pytest
 
 import advisor
 import bench_runner
 import price_catalog
-from advisor.store import Store, check_store, digest
-from tests.store_for_tests import record
+from advisor.store import digest
 
 PACKAGES = (advisor, bench_runner, price_catalog)
 
@@ -75,20 +73,3 @@ def test_every_module_and_text_that_rows_follow_from_changes_the_digest(copied: 
     outside = [*place.glob("planning/*.toml"), place / "cli/main.py", place / "tui/start.py"]
     assert len(inside) > 45
     assert changed_by(copied, [*tried, *outside], "\n") == inside
-
-
-def test_a_store_with_an_older_digest_is_brought_up_to_date_at_the_next_start(
-    own_store: Path,
-) -> None:
-    Store(own_store).add(measurement=[record("m-1")])
-    with duckdb.connect(str(own_store)) as connection:
-        connection.execute("UPDATE meta SET value = 'older' WHERE key = 'shipped_digest'")
-        connection.execute("UPDATE prediction SET training_days = 1 WHERE origin = 'shipped'")
-        connection.execute("UPDATE measurement SET verdict = 'unchecked'")
-    assert check_store(own_store)
-    notes: list[str] = []
-    with Store(own_store, note=notes.append).reading() as reader:
-        (own,) = reader.times(origin="local")
-    assert own.verdict == "plausible"
-    assert notes == [f"updated the shipped rows of {own_store}"]
-    assert check_store(own_store) == []

@@ -14,7 +14,6 @@ from advisor.store import Store, StoreError, check_store, own_rows
 from advisor.store.merge import read_rows
 from advisor.store.storage import reject_untrusted_store
 from advisor.store.storage.connection import created, opened
-from advisor.store.storage.store_file import check_file
 from tests.store_for_tests import look, record
 
 SECRET = "a line of the user's own file"
@@ -315,15 +314,6 @@ def test_a_record_in_a_store_is_held_to_what_a_file_of_records_is(
         assert not reader.times(origin="local")
 
 
-@pytest.mark.parametrize(
-    ("place", "told"), [("/dev/zero", "is a device"), ("/proc/self/status", "is empty")]
-)
-def test_what_is_no_file_of_a_disk_is_not_read_as_a_store(place: str, told: str) -> None:
-    # Some files of /proc keep their reader waiting, and all of them say that they are empty.
-    with pytest.raises(StoreError, match=told):
-        check_file(Path(place))
-
-
 @pytest.mark.parametrize("ending", [".wal", ".wal.checkpoint", ".wal.recovery"])
 @pytest.mark.parametrize("what", ["link", "dangling link", "pipe"])
 def test_a_log_that_leads_elsewhere_is_refused(
@@ -339,6 +329,6 @@ def test_a_log_that_leads_elsewhere_is_refused(
     with pytest.raises(StoreError, match="no plain file"), Store(own_store).reading():
         pass
     with pytest.raises(StoreError, match="no plain file"):
-        Store(own_store).remove_quote("own:1")
+        Store(own_store).remove("quote", "own:1")
     assert precious.read_text() == "precious"
     assert not (tmp_path / "made").exists()

@@ -43,6 +43,19 @@ def _directory(path: Path) -> None:
     path.mkdir()
 
 
+def _pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def _link(target: str) -> Callable[[Path], object]:
+    def spoil(path: Path) -> None:
+        path.unlink()
+        path.symlink_to(target)
+
+    return spoil
+
+
 def _below_a_file(path: Path) -> None:
     # The path of the store leads through what is no folder.
     folder = path.parent
@@ -61,6 +74,11 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "cut early": (_cut_to(20_000), "is damaged"),
     "cut late": (_cut_to(-300_000), "is damaged"),
     "overwritten": (_overwritten, "is damaged"),
+    "a pipe": (_pipe, "is a pipe"),
+    "a ring of links": (_link("results.duckdb"), "cannot be read"),
+    "a device": (_link("/dev/zero"), "is a device"),
+    # Some files of /proc keep their reader waiting, and all of them say that they are empty.
+    "a file of /proc": (_link("/proc/self/status"), "is empty"),
     "a directory": (_directory, "is a directory"),
     "below a file": (_below_a_file, "is not a directory"),
     "newer": (_sql(NEWER), "from a newer version of this program"),
@@ -93,7 +111,7 @@ def test_a_wrong_store_is_one_line_and_stays_as_it_is(
         lambda: Store(path).add(measurement=[record("lost?")]),
         lambda: check_store(path),
     ]
-    if wrong != "missing":
+    if wrong not in ("missing", "a ring of links"):  # a store is made, or the link is named
         actions.append(lambda: build_store(path))
     for action in actions:
         with pytest.raises(StoreError) as caught:

@@ -254,7 +254,7 @@ def _own(options: argparse.Namespace, store: Store) -> int:
         return ANSWERED if rows else NO_ANSWER
     host = own_machine(options.machine, snapshot.gpus)
     if options.remove:
-        if not store.remove_machine(host.host_id):
+        if not store.remove("host", host.host_id):
             raise InputError(f"{host.name} is not among your machines: see advisor prices own")
         print(f"{host.name} is forgotten", file=sys.stderr)
         return ANSWERED

@@ -101,7 +101,7 @@ def delete(options: argparse.Namespace, store: Store) -> int:
     if options.machine is not None:
         merged = {h.host_id: h for h in snapshot.hosts if h.origin == "merged"}
         host = merged.get(options.machine.strip()) or _own_machine(options.machine, snapshot)
-        store.remove_machine(host.host_id)
+        store.remove("host", host.host_id)
         print(f"{host.name} and its prices are deleted", file=sys.stderr)
         return ANSWERED
     quote = quote_to_correct(options.quote, snapshot, listed_by="advisor prices list --own")
@@ -111,7 +111,7 @@ def delete(options: argparse.Namespace, store: Store) -> int:
             f"{shown(quote.quote_id)} ships with the program and stays: put one of your own in its "
             f"place with {instead}"
         )
-    store.remove_quote(quote.quote_id)
+    store.remove("quote", quote.quote_id)
     names = item_names(snapshot.gpus, snapshot.hosts)
     print(f"{quote_words(quote, names)}: deleted", file=sys.stderr)
     return ANSWERED

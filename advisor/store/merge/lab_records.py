@@ -6,12 +6,11 @@ limits are the peak, the memory and the power of the GPU itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from advisor.store.rows import measurement_values
-from advisor.store.shipped_rows import auditor_of
-from advisor.store.storage.engine import duckdb
-from bench_runner.recipes import Recipe, load_recipes, recipe_hash
+from advisor.store.rows import Auditor, measurement_values
+from bench_runner.recipes import Recipe, recipe_hash
 from bench_runner.records import timing
 from bench_runner.records.measurement import Measurement
 from price_catalog.gpu_names import normalise
@@ -37,44 +36,37 @@ MOST_OF_TDP = 1.5
 """Of the watts that a card is made for, over seconds."""
 
 
-class LabRecordCheck:
-    """Holds others' records against the recipes and the catalogue."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self._auditor = auditor_of(connection)
-        self._recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
-
-    def recomputed(self, record: Measurement) -> Measurement:
-        """The record with all that follows from its raw seconds. Raises ValueError: why it is
-        refused."""
-        recipe = self._recipes.get(record.recipe_id)
-        gpu = self._auditor.gpus.get(normalise(record.gpu))
-        if recipe is None:
-            raise ValueError(f"no recipe that ships is called {record.recipe_id}")
-        if gpu is None:
-            raise ValueError(f"no GPU of the catalogue is called {record.gpu}")
-        if why := _not_recomputable(record, recipe):
-            raise ValueError(why)
-        again = _recomputed(record, recipe)
-        audit = self._auditor.audited(measurement_values(again))
-        for name, unit in (("step_s", "s a step"), ("training_days", "days")):
-            said, found = getattr(record, name), getattr(again, name)
-            if said is not None and abs(said / found - 1) > RECOMPUTED_WITHIN:
-                raise ValueError(f"it says {said:.4g} {unit}, its raw seconds give {found:.4g}")
-        if audit["verdict"] in ("implausible", "unchecked"):
-            raise ValueError(audit["verdict_reason"])
-        used_gib, said = again.peak_memory_gib or 0.0, again.environment.get("gpu") or {}
-        if used_gib > MEMORY_SLACK * gpu.memory_gib:
-            raise ValueError(
-                f"it says that it used {used_gib:,.6g} GiB of a GPU that has {gpu.memory_gib:g}: "
-                "impossible"
-            )
-        drawn_w = max(said.get("counted_w") or 0, said.get("power_w") or 0)
-        if gpu.tdp_w is not None and drawn_w > MOST_OF_TDP * gpu.tdp_w:
-            raise ValueError(
-                f"it says {drawn_w:,.6g} W of a GPU that is made for {gpu.tdp_w:g}: impossible"
-            )
-        return again
+def recomputed(record: Measurement, recipes: Mapping[str, Recipe], auditor: Auditor) -> Measurement:
+    """Another's record with all that follows from its raw seconds. Raises ValueError: why it is
+    refused."""
+    recipe = recipes.get(record.recipe_id)
+    gpu = auditor.gpus.get(normalise(record.gpu))
+    if recipe is None:
+        raise ValueError(f"no recipe that ships is called {record.recipe_id}")
+    if gpu is None:
+        raise ValueError(f"no GPU of the catalogue is called {record.gpu}")
+    if why := _not_recomputable(record, recipe):
+        raise ValueError(why)
+    again = _recomputed(record, recipe)
+    audit = auditor.audited(measurement_values(again))
+    for name, unit in (("step_s", "s a step"), ("training_days", "days")):
+        said, found = getattr(record, name), getattr(again, name)
+        if said is not None and abs(said / found - 1) > RECOMPUTED_WITHIN:
+            raise ValueError(f"it says {said:.4g} {unit}, its raw seconds give {found:.4g}")
+    if audit["verdict"] in ("implausible", "unchecked"):
+        raise ValueError(audit["verdict_reason"])
+    used_gib, said = again.peak_memory_gib or 0.0, again.environment.get("gpu") or {}
+    if used_gib > MEMORY_SLACK * gpu.memory_gib:
+        raise ValueError(
+            f"it says that it used {used_gib:,.6g} GiB of a GPU that has {gpu.memory_gib:g}: "
+            "impossible"
+        )
+    drawn_w = max(said.get("counted_w") or 0, said.get("power_w") or 0)
+    if gpu.tdp_w is not None and drawn_w > MOST_OF_TDP * gpu.tdp_w:
+        raise ValueError(
+            f"it says {drawn_w:,.6g} W of a GPU that is made for {gpu.tdp_w:g}: impossible"
+        )
+    return again
 
 
 def _not_recomputable(record: Measurement, recipe: Recipe) -> str | None:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from advisor.store.merge.lab_records import LabRecordCheck
+from advisor.store.merge.lab_records import recomputed
 from advisor.store.row_checks import row_words
 from advisor.store.rows import KEYS, Tables, Values, measurement_of, measurement_values
+from advisor.store.shipped_rows import auditor_of
 from advisor.store.storage.engine import duckdb
 from advisor.typed_input import shown
+from bench_runner.recipes import load_recipes
 from price_catalog.csv_table import nearest
 
 MINE = "if the file is your own, add --mine"
@@ -53,7 +55,9 @@ class _Check:
         self._described: set[str] = set()
         """Machines of the file."""
         self._quotes = {None, *(row["quote_id"] for row in tables.get("quote", ()))}
-        self._lab_records = LabRecordCheck(connection) if tables.get("measurement") else None
+        if tables.get("measurement"):
+            self._recipes = {recipe.recipe_id: recipe for recipe in load_recipes()}
+            self._auditor = auditor_of(connection)
         self._known: dict[str, set[str]] = {}
         self._taken: dict[str, dict[str, str]] = {}
         for table, names in _NAMES.items():
@@ -90,8 +94,8 @@ class _Check:
         """The user's own as it is; somebody else's from its raw seconds."""
         if self._merged_from is None and row["lab"] is None:
             return row
-        assert self._lab_records is not None
-        values = measurement_values(self._lab_records.recomputed(measurement_of(row)))
+        record = recomputed(measurement_of(row), self._recipes, self._auditor)
+        values = measurement_values(record)
         if self._merged_from is not None:
             lab = (row["lab"] or "").partition(" (from ")[0]
             values["lab"] = f"{lab} (from {self._merged_from})" if lab else self._merged_from

@@ -164,7 +164,7 @@ forgets it.
             return Judged(str(error))
         if any(known.host_id == made.host_id for known in self._known):
             forget = self.writes(
-                lambda store: store.remove_machine(made.host_id), f"Forgot {made.name}."
+                lambda store: store.remove("host", made.host_id), f"Forgot {made.name}."
             )
             return Judged(f"{made.name}: Enter forgets it", forget)
         words = f"Kept {made.name}: it costs nothing in a ranking."

@@ -237,8 +237,8 @@ quote is kept, a machine of yours is changed), `d` deletes what is yours, `i` im
 
     def _remove(self, host_id: str | None, quote_id: str, name: str) -> None:
         def remove(store: Store) -> object:
-            gone = host_id is not None and store.remove_machine(host_id)
-            return gone or store.remove_quote(quote_id)
+            gone = host_id is not None and store.remove("host", host_id)
+            return gone or store.remove("quote", quote_id)
 
         def removed(done: Change) -> None:
             self.app.session.did(done)

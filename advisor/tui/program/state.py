@@ -149,9 +149,9 @@ def _restore(store: Store, wanted: OwnPrices) -> None:
 
     hosts, quotes = wanted
     for host in _own_prices(store)[0] - hosts:
-        store.remove_machine(host.host_id)  # with its prices
+        store.remove("host", host.host_id)  # with its prices
     for quote in _own_prices(store)[1] - quotes:
-        store.remove_quote(quote.quote_id)
+        store.remove("quote", quote.quote_id)
     hosts_now, quotes_now = _own_prices(store)
     # What a quote corrects comes before it.
     missing = sorted(quotes - quotes_now, key=lambda quote: quote.corrects is not None)
