@@ -108,6 +108,8 @@ def _codes(name: str) -> tuple[str, ...]:
 FAR = Decimal("1.25")
 """A rate this many times the shipped one, or its inverse, is a slip: none of the currencies moved
 by so much in ten years."""
+DEAREST = 5
+"""US dollars: more than one unit of any currency is worth (the Kuwaiti dinar, 3.3)."""
 RATES = Path(__file__).with_name("exchange_rates.csv")
 
 
@@ -134,8 +136,12 @@ def exchange_rates() -> dict[str, ExchangeRate]:
 
 def rate_problem(code: str, rate: Decimal, amount: Decimal | None = None) -> str | None:
     """Why this is not the US dollars of one unit of a currency, with the right ones, and what the
-    amount makes by them; None where it may be, and of a currency whose rate does not ship."""
+    amount makes by them; None where it may be."""
     known = exchange_rates().get(code)
+    if known is None and rate > DEAREST:
+        inverse = f"{Decimal(f'{1 / rate:.3g}'):f}"
+        right = f"like {inverse} where one dollar is {code} {rate}"
+        return f"one {code} is not worth ${rate}, no money is: write its US dollars, {right}"
     if known is None or 1 / FAR <= rate / known.usd_per_unit <= FAR:
         return None
     right = f"{known.usd_per_unit} (of {known.on})"

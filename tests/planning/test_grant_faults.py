@@ -124,6 +124,7 @@ def test_nothing_is_planned_in_the_past(tmp_path: Path, store_path: Path) -> Non
         *(("EUR", "0.877", True), ("EUR", "1.02", False)),
         *(("GBP", "0.737", True), ("CHF", "0.81", True), ("CAD", "1.39", True)),
         ("CAD", "0.7", False),
+        *(("KWD", "3.26", False), ("INR", "0.0113", False), ("INR", "88.5", True)),
     ],
 )
 def test_a_rate_of_the_other_direction_is_refused(
@@ -133,9 +134,10 @@ def test_a_rate_of_the_other_direction_is_refused(
     if not wrong:
         assert read(tmp_path, head() + money).currency.usd_per_unit == Decimal(rate)
         return
-    with pytest.raises(
-        InputError, match=f"is the {code} of one US dollar: write the US dollars of one"
-    ):
+    said = f"is the {code} of one US dollar: write the US dollars of one"
+    if code == "INR":
+        said = "write its US dollars, like 0.0113 where one dollar is INR 88.5"
+    with pytest.raises(InputError, match=said):
         read(tmp_path, head() + money)
 
 
