@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,7 +18,8 @@ from advisor.planning.currency import shipped_rates
 from advisor.planning.grant.institution import meanings, shipped
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.plan_grant import EXAMPLE, load_grant
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
+from advisor.planning.planned import Planned
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
@@ -294,6 +295,7 @@ def test_machines_of_the_lab_draw_their_gpus_and_what_the_grant_says(
 
 def test_impossible_plans_say_what_to_relax_and_by_how_much() -> None:
     problem = make_problem(
+        year_days=(0, 200),
         experiments=(make_experiment("e", "a", 4, 0, 100),),
         machines=(make_machine("buy", "1000", {"a": 40.0}),),
         budget_cents=1200_00,
@@ -302,7 +304,7 @@ def test_impossible_plans_say_what_to_relax_and_by_how_much() -> None:
     with pytest.raises(NoPlan):
         solve(problem)
     assert [f.text() for f in relax(problem)] == [
-        "move every date, the grant's end too, by 60 days",
+        "move every deadline (the dates after by) 60 days later",
         "leave out 2 runs (e)",
     ]
     both = (make_experiment("e", "a", 3, 0, 100), make_experiment("f", "a", 3, 0, 100))
@@ -313,6 +315,38 @@ def test_impossible_plans_say_what_to_relax_and_by_how_much() -> None:
     assert "allow 2 machines to be bought" in [
         f.text() for f in relax(replace(problem, budget_cents=None))
     ]
+
+
+def test_deadlines_that_are_moved_as_it_says_make_a_plan(tmp_path: Path, store_path: Path) -> None:
+    """A run of each year has none, and the end of a grant is its funder's."""
+    text = """[grant]
+start = 2027-01-01
+years = 2
+[purchases]
+allowed = false
+[rentals]
+allowed = false
+[[owned]]
+gpu = "A6000"
+gpu_count = 4
+[[experiments]]
+model = "vit"
+each_year = true
+[[experiments]]
+model = "pythia-410m"
+runs = 4
+by = {}
+"""
+
+    def planned(by: date) -> Planned:
+        grant = read_grant(grant_file(tmp_path, text.format(by)))
+        return plan_loaded(load_grant(Store(store_path), grant, date(2026, 11, 21)), 30, quick=True)
+
+    first = date(2027, 3, 1)
+    later = [way.change["later_days"] for way in planned(first).ways_out if "later" in way.text()]
+    assert len(later) == 1
+    assert planned(first + timedelta(days=later[0])).plan is not None
+    assert planned(first + timedelta(days=later[0] - 1)).plan is None
 
 
 def test_a_larger_budget_says_whether_the_years_have_to_have_it_otherwise() -> None:
@@ -377,7 +411,7 @@ def test_the_least_money_is_what_the_minima_take() -> None:
         budget_cents=1500_00,
         objective="most-runs",
     )
-    money, _, fewer = (finding.text() for finding in relax(problem))
+    money, fewer = (finding.text() for finding in relax(problem))
     assert money == "raise the budget by $500, to $2,000"
     assert fewer == "lower min_runs by 1 run (e)"
     assert solve(replace(problem, budget_cents=2000_00)).runs >= 3

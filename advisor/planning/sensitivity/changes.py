@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from advisor.planning.solver.problem import Machine, PlanningProblem, RunTime
+from advisor.planning.solver.problem import Experiment, Machine, PlanningProblem, RunTime
 
 Change = Mapping[str, Any]
 """Names of `vary` with plain values, so that it can be written as JSON."""
@@ -48,11 +48,20 @@ def _utilisation(problem: PlanningProblem, value: Any) -> PlanningProblem:
     return replace(problem, rules=rules)
 
 
+def movable(problem: PlanningProblem, experiment: Experiment) -> bool:
+    """Whether its deadline is a date of its own, not the end of a year or of the grant."""
+    return experiment.due_day not in problem.year_days
+
+
 def _later(problem: PlanningProblem, days: int) -> PlanningProblem:
-    """Every due day later; the grant itself as much longer."""
-    years = (*problem.year_days[:-1], problem.year_days[-1] + days)
-    experiments = tuple(replace(e, due_day=e.due_day + days) for e in problem.experiments)
-    return replace(problem, year_days=years, experiments=experiments)
+    """Every deadline within the grant later, at most at its end."""
+    experiments = tuple(
+        replace(e, due_day=min(e.due_day + days, problem.year_days[-1]))
+        if movable(problem, e)
+        else e
+        for e in problem.experiments
+    )
+    return replace(problem, experiments=experiments)
 
 
 def _no_due(problem: PlanningProblem, experiment_id: str) -> PlanningProblem:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import ceil
 
-from advisor.planning.sensitivity.changes import FREE, Change, vary
+from advisor.planning.sensitivity.changes import FREE, Change, movable, vary
 from advisor.planning.sensitivity.solved_amounts import Finding, Solved, Words, money
 from advisor.planning.solver.machines import groups, runs_that_fit
 from advisor.planning.solver.money.cents import cents_by_year, within_year_budgets
@@ -17,7 +17,6 @@ from advisor.planning.solver.rentals import rented_ways
 from advisor.planning.solver.search_clock import Clock, NoPlan, OutOfTime, clock_of
 from advisor.planning.solver.solve import DEFAULT_SECONDS, cheapest_with_runs, is_feasible, solve
 
-LONGEST_DAYS = 3650
 Typed = Callable[[int], int]
 """The budget, in whole hundredths, that a cost needs as its grant's writer types it."""
 REST_UNTRIED = Finding(words=("what else would help was not found in time",))
@@ -139,18 +138,19 @@ def _machines(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
 
 
 def _later(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
-    """The fewest days by which every date must move."""
+    """The fewest days by which every deadline within the grant must move; its end stays."""
 
     def enough(days: int) -> bool:
         return is_feasible(vary(base, {"later_days": days}), clock=clock)
 
-    powers = (2**n for n in range(LONGEST_DAYS.bit_length()))
-    high = next((days for days in powers if enough(days)), None)
-    if high is None:
+    within = [base.year_days[-1] - e.due_day for e in base.experiments if movable(base, e)]
+    most = max(within, default=0)
+    if not most or not enough(most):
         return
-    least = high // 2 + 1 + bisect_left(range(high // 2 + 1, high), True, key=enough)
+    least = 1 + bisect_left(range(1, most), True, key=enough)
     days = Solved(value=least, unit="days", change={"later_days": least}, reads="least")
-    yield Finding(words=("move every date, the grant's end too, by ", days))
+    until = ", at most to the grant's end" if least > min(within) else ""
+    yield Finding(words=("move every deadline (the dates after by) ", days, f" later{until}"))
 
 
 def _longer(base: PlanningProblem, clock: Clock) -> Iterator[Finding]:
