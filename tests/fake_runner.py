@@ -62,10 +62,6 @@ def machine(work_directory: Path) -> hardware.Machine:
     )
 
 
-def concerns(*_: Any, **__: Any) -> list[str]:
-    return [os.environ["FAKE_CONCERN"]] if "FAKE_CONCERN" in os.environ else []
-
-
 class Fake:
     """One run, as its command line asks for it."""
 
@@ -120,7 +116,7 @@ class Fake:
 
     def start(self) -> None:
         labels = [batch_and_sharding.label(settings) for settings in self.settings]
-        emit("search-started", labels=labels, estimated_minutes=3.0, concerns=[])
+        emit("search-started", labels=labels)
 
     def begin(self, settings: Settings) -> None:
         label = batch_and_sharding.label(settings)
@@ -157,15 +153,7 @@ class Fake:
             answer = journal.with_id(replace(self.best, method="optimal"))
             journal.append(self.records, answer)
             best, label = journal.to_json(answer), batch_and_sharding.label(answer.settings)  # type: ignore[arg-type]
-        emit(
-            "search-finished",
-            complete=not cancelled,
-            cancelled=cancelled,
-            best=best,
-            label=label,
-            gpu_s=1.0,
-            wall_s=1.0,
-        )
+        emit("search-finished", complete=not cancelled, cancelled=cancelled, best=best, label=label)
         return 130 if cancelled else 0 if best else 1
 
     def wait(self) -> None:

@@ -64,22 +64,6 @@ def test_the_random_tokens_are_of_the_model_s_vocabulary(
     assert f"torch.randint({vocabulary}, (2049,))" in (tmp_path / "train.py").read_text()
 
 
-def test_what_no_flag_switches_on_is_written_out_beside_the_script(tmp_path: Path) -> None:
-    pythia = next(recipe for recipe in load_recipes() if recipe.recipe_id == "pythia-160m")
-    assert WINNER.settings is not None
-    settings = replace(
-        WINNER.settings, free_lunch=True, compilation="regional", loss="fused", inputs="trimmed"
-    )
-    written = export.write(pythia, replace(WINNER, settings=settings), tmp_path)
-    script = (tmp_path / "train.py").read_text(encoding="utf-8")
-    assert "model = lean_model(model, loss='fused', inputs='trimmed')" in script
-    assert tmp_path / "lean_loss.py" in written
-    compile((tmp_path / "lean_loss.py").read_text(encoding="utf-8"), "lean_loss.py", "exec")
-    assert "ACCELERATE_DYNAMO_USE_REGIONAL_COMPILATION=true" in (tmp_path / "launch.sh").read_text(
-        encoding="utf-8"
-    )
-
-
 def test_a_sharded_encoder_keeps_its_output_bias_and_a_script_for_cpus_says_that_it_shards_nothing(
     tmp_path: Path,
 ) -> None:

@@ -70,8 +70,10 @@ def test_a_launcher_that_cannot_work_says_so(
         process_group.command(tmp_path / "spec.json", spec, environment)
 
 
-def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> None:
-    base = {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
+def test_the_environment_is_offline_and_keeps_what_no_other_launcher_left(tmp_path: Path) -> None:
+    left = {"ACCELERATE_USE_FSDP": "true", "FSDP_OFFLOAD_PARAMS": "true", "RANK": "3"}
+    left |= {"ACCELERATE_MIXED_PRECISION": "no", "PET_NNODES": "2", "MASTER_ADDR": "gone"}
+    base = left | {"NCCL_NVLS_ENABLE": "0", "OMP_NUM_THREADS": "3", "PYTHONPATH": "/somewhere"}
     base["TORCH_CUDA_ARCH_LIST"] = "8.0 12.0+PTX"
     offloading = batch_and_sharding.settings_for(
         free_lunch=True, sharding="zero-2", offloading=True
@@ -82,7 +84,7 @@ def test_the_environment_is_offline_and_keeps_what_was_set(tmp_path: Path) -> No
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert environment["TORCH_CUDA_ARCH_LIST"] == "9.0"
     assert environment["PYTHONPATH"].endswith(":/somewhere")
-    assert "FSDP_OFFLOAD_PARAMS" not in environment
+    assert not left.keys() & environment.keys()
 
 
 def test_a_group_that_clips_gradients_in_host_memory_can_exchange_them_there(

@@ -145,19 +145,6 @@ def test_a_time_of_another_gpu_than_the_record_names_is_no_time() -> None:
         assert found.reason.startswith(f"torch ran on {other}, where nvidia-smi names NVIDIA H200")
 
 
-def test_what_another_launcher_left_in_the_shell_shards_nothing() -> None:
-    left = {"ACCELERATE_USE_FSDP": "true", "FSDP_OFFLOAD_PARAMS": "true", "RANK": "3"}
-    left |= {"ACCELERATE_MIXED_PRECISION": "no", "PET_NNODES": "2", "MASTER_ADDR": "gone"}
-    environment = process_group.child_environment(
-        {**left, "NCCL_NVLS_ENABLE": "0", "HOME": "/h"},
-        TrialSpec(recipe=find_recipe("pythia-160m"), settings=SETTINGS, gpu_count=2),
-        Path("w"),
-        "g",
-    )
-    assert not left.keys() & environment.keys()
-    assert (environment["NCCL_NVLS_ENABLE"], environment["HOME"]) == ("0", "/h")
-
-
 def test_variables_that_change_a_time_are_told_and_stand_in_the_record(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -12,7 +12,6 @@ from tests import fake_runner
 def two_fake_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is found here."""
     monkeypatch.setattr(hardware, "machine", fake_runner.machine)
-    monkeypatch.setattr(hardware, "concerns", fake_runner.concerns)
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from advisor.benchmark import runner_process
 from advisor.cli.main import main
-from advisor.cli.measure import bench_command as command
 from advisor.store import Store
 from tests.benchmark.fake_runs import FAKE, LEAN, runner
 from tests.store_for_tests import REPOSITORY, look
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.usefixtures("two_fake_gpus")
 @pytest.fixture
 def fake_command(monkeypatch: pytest.MonkeyPatch) -> Any:
     def use(scenario: str) -> None:
-        monkeypatch.setattr(command, "_runner", lambda: runner(scenario))
+        monkeypatch.setattr(runner_process, "RUNNER", runner(scenario))
 
     return use
 
@@ -111,12 +111,12 @@ def test_wrong_flags_are_one_line(
 def test_an_interrupt_cancels_and_keeps_what_is_finished(own_store: Path, tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from advisor.cli.measure import bench_command as bench\n"
+        "from advisor.benchmark import runner_process\n"
         "from advisor.cli.main import main\n"
         "from bench_runner.launch import hardware\n"
         "from tests import fake_runner\n"
         "hardware.machine = fake_runner.machine\n"
-        f"bench._runner = lambda: (sys.executable, {str(FAKE)!r}, 'hang')\n"
+        f"runner_process.RUNNER = (sys.executable, {str(FAKE)!r}, 'hang')\n"
         f"sys.exit(main({flags(own_store, tmp_path, '--yes')!r}))\n"
     )
     process = subprocess.Popen(

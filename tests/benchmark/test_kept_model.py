@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.benchmark import runner_process
 from advisor.benchmark.trained_recipe import recipe_text
 from advisor.cli.main import main
-from advisor.cli.measure import bench_command as command
 from advisor.prediction.model.own_model import OwnModel
 from advisor.store import Store
 from bench_runner import export
@@ -54,7 +54,7 @@ def _scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "machine", fake_runner.machine)
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")
-    monkeypatch.setattr(command, "_runner", lambda: (sys.executable, str(FAKE), "good"))
+    monkeypatch.setattr(runner_process, "RUNNER", (sys.executable, str(FAKE), "good"))
 
 
 def keep(store: Path, model: Path | str, *words: str, name: str = "Our Llama") -> None:

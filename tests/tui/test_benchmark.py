@@ -39,7 +39,6 @@ WAIT_S = 60.0
 @pytest.fixture(autouse=True)
 def _two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware, "machine", fake_runner.machine)
-    monkeypatch.setattr(hardware, "concerns", fake_runner.concerns)
     monkeypatch.setattr(hardware, "why_no_gpu", lambda: None)
     monkeypatch.setenv("FAKE_GPUS", "2:NVIDIA H200")
     monkeypatch.setenv("ADVISOR_STORE_WAIT", "5")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -87,16 +86,16 @@ def run(options: argparse.Namespace) -> int:
     if options.on is not None:
         return bench_elsewhere.run(options)
     bench_elsewhere.check_place(options, None)
+    from advisor.benchmark import runner_process
     from advisor.benchmark.progress import Progress, outcome_sentence, outcome_text
     from advisor.benchmark.recorder import Recorder, follow
-    from advisor.benchmark.runner_process import Run
 
     plan = _plan(options)
     if not options.yes and not _confirmed(plan):
         return CANCELLED
     recorder = Recorder(open_store(options), plan)
     progress = Progress(plan.labels, plan.estimated_minutes)
-    running = Run(plan.request, runner=_runner())
+    running = runner_process.Run(plan.request, runner=runner_process.RUNNER)
     began = time.monotonic()
 
     def cancel() -> None:
@@ -211,12 +210,6 @@ def _again(request: Request) -> str:
     if request.work_directory != typed_path(work):
         words += f" --work {quoted(str(request.work_directory))}"
     return words
-
-
-def _runner() -> Sequence[str]:
-    from advisor.benchmark.runner_process import RUNNER
-
-    return RUNNER
 
 
 def _plan(options: argparse.Namespace) -> Plan:
