@@ -45,6 +45,10 @@ estimated; ``supply``, the same with LEAST_EFFICIENCY, as no source states the s
 machine that the user entered, what is stated is what was typed, which is of all but the cards."""
 
 
+ESTIMATED: tuple[Basis, ...] = ("estimated", "supply")
+"""Of these much is estimated."""
+
+
 class PowerFigures(NamedTuple):
     """What a machine's power at full load is computed from, in W; None where not known."""
 
@@ -144,7 +148,7 @@ def wall_w(build: Build, measured_gpu_w: float | None = None) -> float | None:
 
 def is_estimated(build: Build) -> bool:
     """Whether much of what a build draws is estimated, because no source states it."""
-    return power_figures(build).basis in ("estimated", "supply")
+    return power_figures(build).basis in ESTIMATED
 
 
 def circuits(watts: float) -> tuple[Circuit, ...]:

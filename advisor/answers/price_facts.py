@@ -15,6 +15,8 @@ from price_catalog.builds import Build, rack_units_of
 from price_catalog.model import Quote
 from price_catalog.power import heat_btu_per_h, power_figures, wall_w
 
+_TERMS = ("includes", "valid_until", "delivery", "warranty", "url")
+
 
 def as_quoted(quote: Quote) -> str | None:
     """``EUR 13,444.54``: what its seller asks in another currency; None where it is US dollars."""
@@ -48,12 +50,8 @@ def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
     return "of several sellers the median counts"
 
 
-def price_objects(row: RankedRow, today: date) -> list[dict[str, Any]]:
-    """The prices of a build for JSON, exact."""
-    return [_price_object(row, told, today) for told in row.asked]
-
-
-def _price_object(row: RankedRow, told: AskedPrice, today: date) -> dict[str, Any]:
+def price_object(row: RankedRow, told: AskedPrice, today: date) -> dict[str, Any]:
+    """One of the prices of a build for JSON, exact."""
     quote, span, newer = told.quote, told.span, told.newer
     return {
         "item": told.item,
@@ -68,20 +66,10 @@ def _price_object(row: RankedRow, told: AskedPrice, today: date) -> dict[str, An
         "vendor": quote.vendor,
         "own": is_own_price(quote),
         "marks": price_marks(row, quote, today),
-        "includes": quote.includes,
-        "valid_until": quote.valid_until,
-        "delivery": quote.delivery,
-        "warranty": quote.warranty,
-        "url": quote.url,
-        "newer_passed_over": None
-        if newer is None
-        else {
-            "price_usd": newer.price_usd,
-            "quoted_on": newer.quoted_on,
-            "kind": newer.kind,
-            "vendor": newer.vendor,
-            "why_not": _why_not(quote, newer, today),
-        },
+        **{name: getattr(quote, name) for name in _TERMS},
+        "newer_passed_over": newer
+        and {name: getattr(newer, name) for name in ("price_usd", "quoted_on", "kind", "vendor")}
+        | {"why_not": _why_not(quote, newer, today)},
     }
 
 

@@ -127,9 +127,6 @@ def _time(one: OneBuild) -> Lines:
     if over := over_words(one.build, candidates.network):
         yield f"{over.strip()}; the doubt of that is in the interval"
     yield from uneven_notes(candidates.model, [one.build])
-    if time.comparison_factor is not None:
-        within = percent(time.comparison_factor - 1)
-        yield f"compared with another estimate: within {within} either way"
     if best is not None and best.naive is not None and best.naive.training_days:
         yield f"with the software as it comes: {counted_days(best.naive.training_days)}"
     published = None if best is None else best.published

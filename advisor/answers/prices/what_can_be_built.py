@@ -14,7 +14,7 @@ from advisor.ranking.snapshot import Snapshot
 from advisor.tables.plain_values import cut_words, fill
 from advisor.tables.text_table import to_table
 from price_catalog.builds import Build, not_known
-from price_catalog.power import CIRCUITS, Supply, circuits, wall_w
+from price_catalog.power import CIRCUITS, ESTIMATED, Supply, circuits, wall_w
 from price_catalog.power_limits import on_circuit
 
 MOST_OBSTACLES = 6
@@ -99,7 +99,7 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
 def _watts(row: Mapping[str, Any]) -> str:
     if row["wall_w"] is None:
         return "not known"
-    return f"{'≈' if row['wall_w_is'] == 'estimated' else ''}{row['wall_w']:,} W"
+    return f"{'≈' if row['wall_w_is'] in ESTIMATED else ''}{row['wall_w']:,} W"
 
 
 def _breaker(text: str | None) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from advisor.answers.checklist import doubt_objects
 from advisor.answers.measure_commands import measure_build
-from advisor.answers.price_facts import machine_object, price_objects
+from advisor.answers.price_facts import machine_object, price_object
 from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.rank_sentence import Verdict, days_of
 from advisor.answers.wording import (
@@ -85,7 +85,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
             "host_vendor": host.vendor,
             "host_kind": host.kind,
         },
-        "prices_told": price_objects(row, today),
+        "prices_told": [price_object(row, told, today) for told in row.asked],
         "machine": machine_object(build),
         "on_pareto_front": row.on_pareto_front,
         "tied_with": row.tied_with,
@@ -167,10 +167,28 @@ def verdict_object(
 ) -> dict[str, Any]:
     """The first line of the answer and what it rests on, for a script; exact figures."""
     found, candidates = Verdict(ranking, rentals), ranking.candidates
-    left_out, rent, first = ranking.excluded_counts, found.rent, found.rent_first
+    left_out, rent, row = ranking.excluded_counts, found.rent, found.first
     return {
         "sentence": found.sentence,
-        **_first_object(found.first),
+        "build": row and _build_object(row.build),
+        "price": row
+        and {
+            "usd": row.overall_cost_usd,
+            "low_usd": row.price_low_usd,
+            "high_usd": row.price_high_usd,
+            "date": price_day(row),
+            "age_days": (date.today() - price_day(row)).days,
+            "vendor": row.host_quote.vendor,
+            "kind": row.host_quote.kind,
+            "availability": row.availability,
+        },
+        "days": row
+        and {
+            "training_days": row.training_days,
+            "low": row.training_days_low,
+            "high": row.training_days_high,
+            "basis": row.time.basis,
+        },
         "chance_within_limit": found.chance and round(found.chance, 3),
         "chance_within_budget": found.budget_chance and round(found.budget_chance, 3),
         "ties": [_build_object(candidates.builds[i]) for i in found.as_good],
@@ -183,7 +201,8 @@ def verdict_object(
             "usd_a_run": rent[0].quantize(CENT),
             "training_days": candidates.days[rent[1]],
         },
-        "rent_first_usd_a_run": first and first.rent_per_experiment_usd.quantize(CENT),
+        "rent_first_usd_a_run": found.rent_first
+        and found.rent_first.rent_per_experiment_usd.quantize(CENT),
         "measure": _measure_object(ranking),
         "doubts": doubt_objects(steps_of(found, key)),
         "totals": {
@@ -193,32 +212,6 @@ def verdict_object(
             "left_out": sum(left_out.values()),
             "reasons": left_out,
             "published_times_replaced": len(ranking.refused),
-        },
-    }
-
-
-def _first_object(row: RankedRow | None) -> dict[str, Any]:
-    """The first row's build, price and days; each None where there is none."""
-    if row is None:
-        return {"build": None, "price": None, "days": None}
-    day = price_day(row)
-    return {
-        "build": _build_object(row.build),
-        "price": {
-            "usd": row.overall_cost_usd,
-            "low_usd": row.price_low_usd,
-            "high_usd": row.price_high_usd,
-            "date": day,
-            "age_days": (date.today() - day).days,
-            "vendor": row.host_quote.vendor,
-            "kind": row.host_quote.kind,
-            "availability": row.availability,
-        },
-        "days": {
-            "training_days": row.training_days,
-            "low": row.training_days_low,
-            "high": row.training_days_high,
-            "basis": row.time.basis,
         },
     }
 
