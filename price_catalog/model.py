@@ -231,6 +231,11 @@ class Quote(NamedTuple):
         return ", its tax taken out" if TAKEN_OUT in (self.includes or "") else ", includes tax"
 
     @property
+    def is_own(self) -> bool:
+        """Whether the user entered it, rather than having the machine already."""
+        return self.origin == "local" and self.kind != "owned"
+
+    @property
     def is_summed(self) -> bool:
         """Whether it was added up from the prices of parts or options: no total was quoted."""
         return self.kind == "parts-list"
@@ -238,8 +243,7 @@ class Quote(NamedTuple):
     @property
     def label(self) -> str:
         """Its vendor, marked where the user entered it."""
-        own = self.origin == "local" and self.kind != "owned"
-        return f"{self.vendor} ({OWN_QUOTE})" if own else self.vendor
+        return f"{self.vendor} ({OWN_QUOTE})" if self.is_own else self.vendor
 
 
 class Rental(NamedTuple):

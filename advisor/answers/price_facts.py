@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from advisor.answers.wording import KIND_WORDS, is_own_price, price_marks
+from advisor.answers.wording import KIND_WORDS, price_marks
 from advisor.costs.amount_words import day_words, usd_exact
 from advisor.costs.price_book import kind_class
 from advisor.ranking.candidates import AskedPrice
@@ -38,7 +38,7 @@ def newer_words(told: AskedPrice, today: date) -> str | None:
 def _why_not(chosen: Quote, newer: Quote, today: date) -> str:
     if newer.valid_until is not None and newer.valid_until < today:
         return f"it expired on {day_words(newer.valid_until)}"
-    if is_own_price(chosen) and not is_own_price(newer):
+    if chosen.is_own and not newer.is_own:
         return "yours comes before others'"
     if kind_class(newer.kind) < kind_class(chosen.kind):
         return "it is asked by no seller, and the other is"
@@ -64,7 +64,7 @@ def price_object(row: RankedRow, told: AskedPrice, today: date) -> dict[str, Any
         "age_days": (today - quote.quoted_on).days,
         "kind": quote.kind,
         "vendor": quote.vendor,
-        "own": is_own_price(quote),
+        "own": quote.is_own,
         "marks": price_marks(row, quote, today),
         **{name: getattr(quote, name) for name in _TERMS},
         "newer_passed_over": newer

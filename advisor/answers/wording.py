@@ -193,7 +193,7 @@ def price_source_words(
         who = f"reported by others: {who}"
     if any(quote.kind == "used" for quote in quotes):
         who = f"used, {who}"
-    if any(map(is_own_price, quotes)) and not build.host.is_own_quote:
+    if any(quote.is_own for quote in quotes) and not build.host.is_own_quote:
         who = f"{OWN_QUOTE}, {who}"
     day = min(quote.quoted_on for quote in quotes)
     return f"{who}, {day:%B %Y}{''.join(dict.fromkeys(quote.tax_words for quote in quotes))}"
@@ -302,7 +302,7 @@ def age_short(row: RankedRow, today: date) -> str:
     kinds = {quote.kind for quote in quotes}
     if kinds == {"owned"}:
         return "owned"
-    own = "own " if any(map(is_own_price, quotes)) else ""
+    own = "own " if any(quote.is_own for quote in quotes) else ""
     for kind, words in (("secondary", "told"), ("used", "used")):
         if kind in kinds:
             return own + words
@@ -325,11 +325,6 @@ def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
 def summed_words(quote: Quote) -> str:
     """How a whole machine's price came about that its seller never named."""
     return f"a sum of {quote.vendor}'s options"
-
-
-def is_own_price(quote: Quote) -> bool:
-    """Whether the user entered a price, rather than having the machine already."""
-    return quote.origin == "local" and quote.kind != "owned"
 
 
 def marks_words(marks: str) -> str:

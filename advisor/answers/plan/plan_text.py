@@ -12,7 +12,7 @@ from advisor.answers.plan.plan_calendar import calendar_lines, short_day
 from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
 from advisor.answers.plan.plan_sentence import plan_sentence, sold_abroad, written_cost
 from advisor.answers.ranking.question_words import terms_words
-from advisor.answers.wording import PREDICTED_MARK, is_own_price
+from advisor.answers.wording import PREDICTED_MARK
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
@@ -204,7 +204,7 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
         if problem.order_days is not None:  # not the first day of a year
             when = f"on {short_day(problem.start + timedelta(days=int(day)))}"
         priced = short_day(min(line.quoted_on for line in machine.lines))
-        if any(is_own_price(loaded.quotes[line.quote_id]) for line in machine.lines):
+        if any(loaded.quotes[line.quote_id].is_own for line in machine.lines):
             priced += f", {OWN_QUOTE}"
         upgrade = machine.upgrade_of is not None
         what = machine.label if upgrade else f"{p.count} × ({machine.label})"

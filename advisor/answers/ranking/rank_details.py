@@ -16,7 +16,6 @@ from advisor.answers.wording import (
     REASON_WORDS,
     chance_words,
     count_words,
-    is_own_price,
     price_marks,
     price_source_words,
     rank_words,
@@ -114,7 +113,7 @@ def _remarks(answer: Ranking, row: RankedRow) -> str:
     if not row.build.host_owned:
         marks = (mark for quote in quotes for mark in price_marks(row, quote, date.today()))
         said += dict.fromkeys(mark for mark in marks if mark != "reported by others")
-        said += [OWN_QUOTE] if any(map(is_own_price, quotes)) else []
+        said += [OWN_QUOTE] if any(quote.is_own for quote in quotes) else []
     doubts = [word for word in trust_words(row.time).split(", ") if word in ("doubtful", "naive")]
     return ", ".join([*said, *doubts])
 

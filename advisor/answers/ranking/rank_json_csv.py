@@ -13,7 +13,6 @@ from advisor.answers.price_facts import machine_object, price_object
 from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.rank_sentence import Verdict, days_of
 from advisor.answers.wording import (
-    is_own_price,
     price_day,
     price_marks,
     rests_on_words,
@@ -76,7 +75,7 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         "whole_server": build.host.gpu_id is not None,
         "power_limit_w": None if build.limit is None else build.limit.watts,
         "own_machine": build.host.is_own_quote,
-        "own_price": is_own_price(gpu) or is_own_price(host),
+        "own_price": gpu.is_own or host.is_own,
         "prices": {
             "gpu_usd": gpu.price_usd,
             "gpu_vendor": gpu.vendor,

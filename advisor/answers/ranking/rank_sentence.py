@@ -5,7 +5,7 @@ Every surface begins with it: the command line, JSON, the terminal program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -83,30 +83,29 @@ class Verdict:
     @cached_property
     def in_time(self) -> int | None:
         """Where nothing that can be ordered answers: the cheapest that keeps the days."""
-        limit, days = self.question.max_days, self.candidates.days
-        return self._nearest(
-            i for i in self.candidates.by_cost if limit is None or days[i] <= limit
-        )
+        candidates = self.candidates
+        return self._nearest(candidates.by_cost, candidates.days, self.question.max_days)
 
     @cached_property
     def in_budget(self) -> int | None:
         """And the fastest that the budget pays."""
-        budget, cents = self.ranking.budget_cents, self.candidates.cents
-        return self._nearest(
-            i for i in self.candidates.by_days if budget is None or cents[i] <= budget
-        )
+        candidates = self.candidates
+        return self._nearest(candidates.by_days, candidates.cents, self.ranking.budget_cents)
 
     @cached_property
     def fastest(self) -> int | None:
         """And the fastest of all, where nothing keeps the days."""
         return None if self.in_time is not None else self._nearest(self.candidates.by_days)
 
-    def _nearest(self, builds: Iterable[int]) -> int | None:
-        """The first of these that can be ordered; the first of all where none can be."""
+    def _nearest(
+        self, order: Iterable[int], values: Sequence[float] = (), most: float | None = None
+    ) -> int | None:
+        """The first in this order that can be ordered, of those with a value of at most that; the
+        first of all where none can be."""
         if self.orderable:
             return None
-        some, availability = list(builds), self.candidates.availability
-        sold = (i for i in some if availability[i] == "orderable")
+        some = [i for i in order if most is None or values[i] <= most]
+        sold = (i for i in some if self.candidates.availability[i] == "orderable")
         return next(sold, some[0] if some else None)
 
     def _offer(self, i: int) -> RentOffer | None:
