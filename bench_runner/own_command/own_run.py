@@ -191,8 +191,8 @@ class _Watched:
                     self.samplers[each].start()
             if leads and sum(e["event"] == kind for e in self.events) == 1:
                 self.say("it trains: waiting until its steps take as long as those before")
-        elif kind == "timed" and leads:
-            self.say(f"its steps are timed ({event.get('how')}); looking at a few of them")
+        elif kind == "profiling":
+            self.say("its steps are timed; a few more are profiled")
         elif kind in ("profiled", "not-profiled"):
             self.done_s = time.monotonic()
             self.say("all was seen: ending the training")

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import textwrap
 import threading
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -51,15 +52,18 @@ def run(
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(open(os.dup(2), "wb", 0)))  # noqa: SIM115
 
     def started(
-        script: str, *launcher: str, stop: Event | None = None, window_s: float = 0.1
+        script: str,
+        *launcher: str,
+        stop: Event | None = None,
+        window_s: float = 0.1,
+        say: Callable[[str], None] = lambda words: None,
     ) -> Ended:
         path = tmp_path / "train.py"
         path.write_text(textwrap.dedent(script))
-        said: list[str] = []
         ended = measure(
             [*(launcher or (PYTHON,)), str(path)],
             stop=stop or Event(),
-            say=said.append,
+            say=say,
             window_s=window_s,
         )
         assert not list((tmp_path / "temporary").iterdir())
@@ -181,10 +185,13 @@ def test_what_fails_keeps_its_words_and_its_exit_code(
 
 @needs_torch
 def test_a_training_that_ends_before_a_profile_has_a_time_alone(run) -> None:
-    ended = run(LOOP.replace("range(1000)", "range(1)").replace("20_000", "1280"), window_s=60.0)
+    said: list[str] = []
+    short = LOOP.replace("range(1000)", "range(1)").replace("20_000", "1280")
+    ended = run(short, window_s=60.0, say=said.append)
     assert ended.run is not None, ended
     assert (ended.run.steps_timed > 20, ended.run.settled, ended.run.seconds) == (True, False, {})
     assert "let it run longer" in (ended.run.not_profiled or "")
+    assert not any("steps are timed" in words for words in said)
 
 
 @needs_torch

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from advisor.answers.wording import counted_days
 from advisor.prediction.own_training import waits_words
 from advisor.tables.plain_values import fill
 from bench_runner.own_command.kernel_kinds import PRODUCTS
@@ -34,9 +35,7 @@ def own_run_sentence(run: OwnRun, steps: int | None) -> str:
     words = f"A step takes {plain(run.step_s * 1e3)} ms ({low}–{high}) on {where}: "
     if steps is None:
         return words + f"{plain(SECONDS_PER_DAY / run.step_s)} steps a day."
-    days = run.step_s * steps / SECONDS_PER_DAY
-    long = f"{plain(days)} days" if days >= 1 else f"{plain(days * 24)} hours"
-    return words + f"{steps:,} steps are {long}."
+    return words + f"{steps:,} steps are {counted_days(run.step_s * steps / SECONDS_PER_DAY)}."
 
 
 def own_run_text(run: OwnRun, steps: int | None, width: int) -> str:
