@@ -19,7 +19,7 @@ from advisor.planning.planned_grant import Planned
 from advisor.planning.report.budget import limits_told
 from advisor.planning.report.budget_entries import LINES
 from advisor.planning.report.document import plain_text
-from advisor.planning.solver.problem import Allocation
+from advisor.planning.solver.problem import Allocation, Rules
 from advisor.planning.solver.solve import solve
 from tests.planning.forms_for_tests import (
     GRANT,
@@ -29,7 +29,13 @@ from tests.planning.forms_for_tests import (
     loaded_of,
     report_for,
 )
-from tests.plans_for_tests import make_experiment, make_problem, make_rental
+from tests.plans_for_tests import (
+    make_experiment,
+    make_machine,
+    make_problem,
+    make_rental,
+    part_of,
+)
 
 
 def told(planned: Planned, **changes: object) -> list[str]:
@@ -149,3 +155,26 @@ def test_whether_an_allocation_has_so_many_at_once_is_asked(
     )
     says = f"{runs} × (node) are used at once: ask Campus whether it has that many."
     assert (says in cautions(loaded_of(planned.loaded.grant, problem), solve(problem))) is many
+
+
+@pytest.mark.parametrize(("due", "beside"), [(20, True), (40, False)])
+def test_a_host_that_is_counted_twice_is_said(planned: Planned, due: int, beside: bool) -> None:
+    """Two runs on a GPU each, at the same time where there are no days for one after the other."""
+    whole = make_machine("node", None, {}, gpu_count=2)
+    experiments = [make_experiment(f"e{n}", "a", 1, 0 if beside else 20 * n, due) for n in (0, 1)]
+    if not beside:
+        experiments[0] = replace(experiments[0], due_day=20)
+    problem = make_problem(
+        experiments=tuple(experiments),
+        machines=(whole, part_of(whole, 1, {"a": 20.0})),
+        rules=Rules(price_per_kwh=Decimal("0.2")),
+    )
+    said = cautions(loaded_of(planned.loaded.grant, problem), solve(problem))
+    assert any("each charged for its whole host" in each for each in said) is beside
+
+
+def test_whether_a_provider_has_so_many_gpus_at_once_is_asked(planned: Planned) -> None:
+    node = replace(make_rental("node", "9", {"a": 20.0}), gpu_count=8)
+    problem = make_problem(experiments=(make_experiment("e", "a", 2, 0, 20),), rentals=(node,))
+    said = cautions(loaded_of(planned.loaded.grant, problem), solve(problem))
+    assert any(each.startswith("2 × (node) are rented at once: ask ") for each in said)

@@ -16,6 +16,7 @@ from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rental import skypilot_names
 from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quoted_whole
+from advisor.planning.grant.candidates.procurement import seller_of
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
@@ -26,6 +27,7 @@ from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Pr
 from advisor.planning.solver.rentals import cents_at_lowest, rented_ways
 from advisor.ranking.times import is_uneven, uneven_words
 from bench_runner.typed_numbers import percent
+from price_catalog.vendors import delivery
 
 if TYPE_CHECKING:
     from advisor.planning.planned_grant import Planned
@@ -220,6 +222,10 @@ def _price(loaded: Loaded, machine: Machine) -> Doubt:
         low, high = (written(Decimal(f"{end:.3g}")) for end in today)
         before = " before VAT" if loaded.problem.rules.vat else ""
         words += f"; {low} to {high}{before} if ordered today, in 9 of 10 cases"
+    country = loaded.grant.procurement.country
+    for seller in dict.fromkeys(seller_of(each.vendor) for each in machine.lines):
+        if country and machine.share_of is None and delivery(seller, country) == "not known":
+            words += f"; it is not known whether {seller} delivers to {country}"
     # The same cards as a sum, where a quote of hardly more is bought; or quoted whole, where the
     # sum is bought, which rankings by days put behind that.
     if (less := less_as_sum(machine, loaded.sums)) is not None:

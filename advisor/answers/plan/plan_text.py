@@ -158,6 +158,8 @@ def assumed(problem: PlanningProblem, plan: Plan) -> list[str]:
     rules, told = problem.rules, list[str]()
     if rules.slack:
         told.append(f"{percent(rules.slack)} of the days before a deadline stay free (slack)")
+    if rules.longest_run_days is not None:
+        told.append(f"no run takes over {rules.longest_run_days:f} days (longest_run_days)")
     if plan.purchases and not rules.lead_days:
         told.append("machines are there on the day of the order (lead_days)")
     if not rules.failures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from decimal import Decimal
+from itertools import combinations
 from pathlib import Path
 
 from advisor.costs.amount_words import day_words
@@ -104,8 +105,8 @@ USUAL_PUE = 1.54
 """Power with cooling over power without: the mean of the Uptime Institute's survey of 2025."""
 HARDWARE = ("storage", "network", "racks")
 """Kinds of costs that may be things, which a threshold is held against."""
-MANY = 8
-"""Rented machines at once that not every provider has free."""
+MANY, MANY_GPUS = 8, 16
+"""Rented machines at once, or GPUs in several of them, that not every provider has free."""
 
 
 def cautions(loaded: Loaded, plan: Plan) -> list[str]:
@@ -126,6 +127,7 @@ def ordered_cautions(loaded: Loaded, plan: Plan) -> Cautions:
     yield from _left_out(grant, loaded.left_out)
     yield from _hours(grant, problem, plan)
     yield from _rented_at_once(problem, plan)
+    yield from _hosts_counted_twice(problem, plan)
     yield from _limited_rent(grant, problem, plan)
     if grant.shared_by is not None:
         by = f"{grant.shared_by[:1].upper()}{grant.shared_by[1:]}"
@@ -248,14 +250,31 @@ def _rented_at_once(problem: PlanningProblem, plan: Plan) -> Cautions:
     """Machines that a provider may not have in that number, or with that number of GPUs."""
     rentals = {r.rental_id: r for r in problem.rentals}
     for name in dict.fromkeys(p.machine_id for p in plan.placed if p.machine_id in rentals):
-        if plan.at_once(name) >= MANY:
+        at_once = plan.at_once(name)
+        gpus = at_once * rentals[name].gpu_count
+        if at_once >= MANY or (at_once > 1 and gpus >= MANY_GPUS):
             verb = "rented" if rentals[name].allocation is None else "used"
-            says = f"{plan.at_once(name)} × ({rentals[name].label}) are {verb} at once"
+            says = f"{at_once} × ({rentals[name].label}) are {verb} at once"
             yield f"{says}: ask {rentals[name].who} whether it has that many.", ""
         if rentals[name].row_of_one:
-            gpus = rentals[name].gpu_count
-            says = f"No offer of {rentals[name].gpus} in one machine is known: the rate is {gpus}"
-            yield f"{says} times that of one. Ask {rentals[name].who} for it.", ""
+            says = f"{rentals[name].who} names no price of {rentals[name].gpus} in one machine: the"
+            yield f"{says} rate is {rentals[name].gpu_count} times that of one. Ask for it.", ""
+
+
+def _hosts_counted_twice(problem: PlanningProblem, plan: Plan) -> Cautions:
+    """Machines in which runs are beside each other, each charged for all of the host."""
+    parts = {m.machine_id: m.part_of for m in problem.machines if m.part_of is not None}
+    placed = [p for p in plan.placed if p.machine_id in parts and problem.rules.price_per_kwh]
+    beside = {
+        parts[a.machine_id]
+        for a, b in combinations(placed, 2)
+        if (parts[a.machine_id], a.order) == (parts[b.machine_id], b.order)
+        and a.pieces[0][0] < b.pieces[-1][1]
+        and b.pieces[0][0] < a.pieces[-1][1]
+    }
+    for label in dict.fromkeys(m.label for m in problem.machines if m.machine_id in beside):
+        says = f"Runs beside each other on GPUs of {label} are each charged for its whole host"
+        yield f"{says}: their electricity will be less than planned.", ""
 
 
 def _not_asked(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
