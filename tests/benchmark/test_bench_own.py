@@ -141,6 +141,6 @@ def test_what_a_person_reads() -> None:
     text = own_run_text(run, 120_000, 100)
     assert "A step takes 500 ms (490–510) on 1 × NVIDIA H100 80GB HBM3: 120,000 steps are" in text
     assert "16.7 hours." in text
-    assert "1,200 steps are 10 minutes." in own_run_text(run, 1200, 80)
+    assert "1,200 steps are 10 minutes." in own_run_text(run, 1200, 100)
     assert "Your GPUs wait 30 % of the time for data: no faster GPU will help" in text
     assert "45 GiB, 40 GiB of them used" in text
