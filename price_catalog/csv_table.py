@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 R = TypeVar("R")
 
-MOST_NAMED = 12
+MOST_NAMED = 15
 """Names that a line of an error lists."""
 
 
@@ -25,10 +25,12 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
 
     by_folded = {name.casefold(): name for name in known}
     contained = [part for part in word.casefold().split() if part in by_folded]
-    spelt = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
-    close = list(dict.fromkeys((*contained, *spelt)))[:3]
+    if " " not in word:  # it may be the first of a longer name
+        by_folded = {name.casefold().partition(" ")[0]: name for name in known} | by_folded
+    spelt = get_close_matches(word.casefold(), list(by_folded), n=6, cutoff=0.5)
+    close = list(dict.fromkeys(by_folded[name] for name in (*contained, *spelt)))[:3]
     if close:
-        return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
+        return "did you mean " + " or ".join(f"'{name}'" for name in close) + "?"
     if len(known) <= MOST_NAMED:
         between = "; " if any(", " in name for name in known) else ", "
         return "known: " + between.join(sorted(known))

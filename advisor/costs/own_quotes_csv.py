@@ -193,8 +193,11 @@ def _header(cells: Sequence[str]) -> list[str]:
     names = [cell.strip().lower().replace(" ", "_") for cell in cells]
     names = ["price" if name == "price_usd" else name for name in names]
     needs = f"the header needs {', '.join(NEEDED)}"
+    columns = (*COLUMNS, *FACTS, "quote_id")
+    if not any(nearest(name, columns).startswith("did you mean") for name in names):
+        raise _Unreadable(f"is no table of quotes: {needs}", 1)
     for name in names:
-        if name not in (*COLUMNS, *FACTS, "quote_id"):
+        if name not in columns:
             known = nearest(name, (*COLUMNS, *FACTS))
             known = known if known.startswith("did you mean") else needs
             raise _Unreadable(f"column {shown(name)} is not known; {known}", 1, shown(name)[1:-1])

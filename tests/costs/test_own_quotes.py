@@ -213,6 +213,7 @@ def test_every_problem_is_told_with_row_and_column(tmp_path: Path) -> None:
         (b"item,price,vendor,date\n", "column 'kind' is missing"),
         (b"item,price,vendor,date,kind,kind\n", "is there twice"),
         (b"item,price,vendor,date,kind,zzz\n", "'zzz' is not known; the header needs item, "),
+        (b"\xff\xfe\x00bin", "is no table of quotes: the header needs item, "),
         (b"item,price,vendor,date,knd\n", "'knd' is not known; did you mean 'kind'"),
         (b"item,price,vendor,date,kind\n\xff\xfe\n", "row 2: byte"),
         (b'item,price,vendor,date,kind\n"RTX 3090,900,shop\n', "not valid CSV"),

@@ -70,9 +70,10 @@ def test_rent_is_of_allowed_providers_and_never_of_strangers(
 
 def test_a_seller_that_no_quote_has_is_refused(store_path: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"procurement\.vendors: no quote is of 'Puggett'; did you"
+        InputError,
+        match=r"procurement\.vendors: no quote is of 'Pugget'; did you mean 'Puget Systems'",
     ):
-        loaded_with(store_path, tmp_path, 'vendors = ["Kiebel", "Puggett"]')
+        loaded_with(store_path, tmp_path, 'vendors = ["Kiebel", "Pugget"]')
 
 
 def test_what_is_left_out_is_in_json_with_what_it_would_have_saved(

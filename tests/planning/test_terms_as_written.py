@@ -154,7 +154,7 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ('[budget]\ncurrency = "EUR"\ntotal = "$40k"\n', "budget.total: is in dollars, and the"),
         ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
         ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),
-        ('[budget]\ntotal = "40k euros"\n', "is in EUR, and the grant is in USD: write the"),
+        ('[budget]\ntotal = "40k euros"\n', 'USD: write it in USD, or currency = "EUR"'),
         (
             '[budget]\ntotal = "kEUR 40"\n',
             "'kEUR 40' is not an amount: write one such as 40000, 40k or EUR 40,000",
@@ -162,11 +162,11 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ('[budget]\ntotal = "€€5"\n', "budget.total: '€€5' has its currency twice: write it like"),
         ('[budget]\ntotal = "€5 $"\n', "budget.total: '€5 $' has two currencies: write it like"),
         ('[budget]\ntotal = "C$"\n', "budget.total: 'C$' has no amount: write it like 40k CAD"),
-        ('[budget]\ntotal = "C$ 5k"\n', "is in CAD, and the grant is in USD: write the number"),
+        ('[budget]\ntotal = "C$ 5k"\n', "is in CAD, and the grant is in USD: write it"),
         ('[budget]\ntotal = "US$5k"\ncurrency = "CAD"\n', "is in USD, and the grant is in CAD"),
         (
             '[budget]\ntotal = "40k EUR"\n',
-            "is in EUR, and the grant is in USD: write the",
+            "is in EUR, and the grant is in USD: write it",
         ),
         ('[budget]\ntotal = "€40,000"\n', ', or currency = "EUR" under [budget]'),
         ('[budget]\ntotal = "USD 40k"\ncurrency = "CAD"\n', "is in USD, and the grant is in CAD"),
@@ -223,6 +223,7 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ('[[allocations]]\nresource = "x"\n', "resource: belongs to a programme: write programme"),
         ('[budget]\nper_year = "10k"\n', 'per_year: must be a list of amounts, like ["40k"'),
         ("[purchases]\nyears = [3]\n", "purchases.years: must be a list of whole numbers from 1"),
+        ("[foo]\nx = 1\n", "foo: this key is not known; known: allocations, budget, costs"),
         ("[grantt]\nx = 1\n", "grantt: this key is not known; did you mean 'grant'?"),
     ],
 )

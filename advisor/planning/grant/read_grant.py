@@ -201,8 +201,9 @@ def _check_amounts(name: str, file: GrantFile, currency: Currency) -> None:
         if currency.code not in (amount.codes or {currency.code}):
             bare = amount.codes == DOLLAR_CODES
             said = "dollars" if bare else " or ".join(amount.codes)
-            problem = f"is in {said}, and the grant is in {currency.code}: write the number alone"
-            if file.budget.currency is None and not bare:
+            problem = f"is in {said}, and the grant is in {currency.code}: write it in "
+            problem += currency.code
+            if not bare:
                 problem += f', or currency = "{amount.codes[0]}" under [budget]'
             raise wrong(name, place, problem)
         if currency.in_usd(amount) > MAX_BUDGET_USD:
