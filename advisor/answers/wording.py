@@ -322,11 +322,6 @@ def price_marks(row: RankedRow, quote: Quote, today: date) -> tuple[str, ...]:
     return (*marks, "reported by others") if quote.kind == "secondary" else marks
 
 
-def summed_words(quote: Quote) -> str:
-    """How a whole machine's price came about that its seller never named."""
-    return f"a sum of {quote.vendor}'s options"
-
-
 def marks_words(marks: str) -> str:
     """``~ stale, ? unsourced``; of several marks all signs first: ``~? stale, unsourced``."""
     names = [mark for mark in marks.split(", ") if mark]

@@ -21,15 +21,20 @@ from tests.facts_for_tests import make_quote
 TODAY = date.today()
 
 
-def page_of(store: Store, host_id: str) -> OneBuild:
-    """All about the best build of a machine for Pythia 1B."""
+def page_of(store: Store, host_id: str | None = None, gpus: int | None = None) -> OneBuild:
+    """All about the best build of a machine, or of this many GPUs, for Pythia 1B."""
     with store.reading() as reader:
         snapshot = take_snapshot(reader)
         candidates = make_candidates(
             reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
         )
     ranking = rank(candidates, Question())
-    index = next(i for i in ranking.order if candidates.builds[i].host.host_id == host_id)
+    index = next(
+        i
+        for i in ranking.order
+        for build in (candidates.builds[i],)
+        if host_id in (None, build.host.host_id) and gpus in (None, build.gpu_count)
+    )
     return one_build(
         ranking,
         index,

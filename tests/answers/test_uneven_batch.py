@@ -6,45 +6,22 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from advisor.answers.builds.build_sections import measure_commands, section_lines
-from advisor.answers.builds.one_build import OneBuild, one_build
 from advisor.answers.measure_commands import measure_build
 from advisor.cli.main import main
-from advisor.ranking.question import CandidatesKey, Question
-from advisor.ranking.row_order import rank
-from advisor.ranking.snapshot import make_candidates, take_snapshot
 from advisor.store import Store
 from bench_runner.settings.batch_and_sharding import micro_batch_sizes
 from price_catalog.builds import enumerate_builds
+from tests.answers.test_one_build import page_of
 from tests.facts_for_tests import make_gpu, make_host, make_model
 
 SAID = "3 GPUs do not share a batch of 1,024 evenly: the time is with one of 1,008"
 ASKED = ("--model", "pythia-1b", "--budget", "30k", "--gpus", "A6000")
-
-
-def page_of_three(store: Store) -> OneBuild:
-    with store.reading() as reader:
-        snapshot = take_snapshot(reader)
-        candidates = make_candidates(
-            reader, snapshot, CandidatesKey("pythia-1b", "latest", "sound")
-        )
-    ranking = rank(candidates, Question())
-    index = next(i for i in ranking.order if candidates.builds[i].gpu_count == 3)
-    return one_build(
-        ranking,
-        index,
-        prices="latest",
-        rentals=(),
-        supply=None,
-        quotes=snapshot.quotes,
-        today=date.today(),
-    )
 
 
 def test_the_settings_of_every_row_make_up_its_batch(
@@ -61,7 +38,7 @@ def test_the_settings_of_every_row_make_up_its_batch(
 
 
 def test_the_page_of_such_a_build_says_so_and_measures_what_is_kept(store_path: Path) -> None:
-    one = page_of_three(Store(store_path))
+    one = page_of(Store(store_path), gpus=3)
     assert SAID in [line.text for line in section_lines(one, "time")]
     first, here, *elsewhere = measure_commands(one).values()
     words = shlex.split(first)

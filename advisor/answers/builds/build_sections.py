@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from advisor.answers.build_words import (
     gpus_words,
@@ -33,7 +33,6 @@ from advisor.answers.wording import (
     keeps_words,
     makes_words,
     price_day_words,
-    summed_words,
     trust_words,
 )
 from advisor.costs.amount_words import (
@@ -60,16 +59,8 @@ from price_catalog.power import (
 Section = Literal["why", "time", "price", "running", "rent", "power", "measure", "order"]
 
 
-SECTION_WORDS: dict[Section, str] = {
-    "why": "Why",
-    "time": "Time",
-    "price": "Price",
-    "running": "Run it",
-    "rent": "Rent",
-    "power": "Power",
-    "measure": "Measure",
-    "order": "Order",
-}
+SECTIONS: tuple[Section, ...] = get_args(Section)
+SECTION_WORDS = {name: "Run it" if name == "running" else name.capitalize() for name in SECTIONS}
 
 
 class Said(NamedTuple):
@@ -156,7 +147,7 @@ def _price(one: OneBuild) -> Lines:
         asked = _asked(host, one.today)
         if build.machines == 1:  # its price is the whole, which stands before it
             asked = asked.partition(" ")[2]
-        sums = f", {summed_words(host)}" if summed else ""
+        sums = f", a sum of {host.vendor}'s options" if summed else ""
         parts = [f"{machine_words(build)} with its GPUs{sums} {asked}"]
     else:
         bought = build.gpu_count - build.gpus_owned
@@ -336,4 +327,4 @@ def _order(one: OneBuild) -> Lines:
 
 
 _WRITERS = (_why, _time, _price, _running, _rent, _power, _measure, _order)
-_SECTIONS = dict(zip(SECTION_WORDS, _WRITERS, strict=True))
+_SECTIONS = dict(zip(SECTIONS, _WRITERS, strict=True))

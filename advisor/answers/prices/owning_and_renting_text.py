@@ -14,7 +14,6 @@ from advisor.answers.wording import (
     pays_words,
     price_day_words,
     rests_on_words,
-    summed_words,
 )
 from advisor.costs.amount_words import age_words, usd_and_cents, usd_as_quoted, usd_rounded
 from advisor.costs.cost_of_owning import CENT
@@ -132,7 +131,7 @@ def cost_sentence(costs: BuildCosts) -> str:
         host, month = costs.quotes[0], f"{costs.priced_on:%B %Y}"
         price = f"price of {month}"
         if is_unquoted(costs.build, host):
-            price = f"{summed_words(host)}, {month}"
+            price = f"a sum of {host.vendor}'s options, {month}"
         elif costs.candidates.overtaken[costs.position]:
             price += ", out of date: its GPUs cost more now"
         elif not costs.candidates.offered[costs.position]:
