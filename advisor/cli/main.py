@@ -15,13 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from advisor.cli.command import (
-    ANSWERED,
-    CANCELLED,
-    NOTES,
-    WRONG_INPUT,
-    store_path,
-)
+from advisor.cli.command import ANSWERED, CANCELLED, NOTES, WRONG_INPUT, store_path
 from advisor.cli.safe_output import safe_output
 from advisor.typed_input import InputError, parse_choice
 from bench_runner.streams import ClosedStream, fill_closed_streams

@@ -17,7 +17,6 @@ from advisor.store.counted_models import fine_tuned_own, model_of_own, named_mod
 from advisor.store.predictions import own_definitions, own_records
 from advisor.store.rows import settings_in
 from advisor.store.storage.engine import duckdb
-from advisor.store.stored_time import SETTINGS
 from price_catalog.builds import GPU_COUNTS
 
 if TYPE_CHECKING:
@@ -133,7 +132,6 @@ def _reached(
 
 def _time(row: dict[str, Any], machines: int) -> TrainingTime:
     """A predicted row as the store would hand it out."""
-    known = {field.name for field in fields(TrainingTime)}
     days = row.get("training_days")
     said = {
         "measurement_id": f"prediction:{row['recipe_id']}:{row['gpu_id']}:{row['gpu_count']}",
@@ -141,16 +139,10 @@ def _time(row: dict[str, Any], machines: int) -> TrainingTime:
         "settings": settings_in({**row}) if "free_lunch" in row else None,
         "basis": "predicted",
         "timing": "none",
-        "implied_mfu": row.get("implied_mfu"),
         "implied_mfu_printed": row.get("implied_mfu"),
-        "measured_on": None,
-        "peak_memory_gib": row.get("peak_memory_gib"),
         "origin": "local",
         "node_count": machines,
         "rests_on": None if days is None else "estimated",
     }
-    empty = dict.fromkeys(
-        ("training_days", "training_days_low", "training_days_high", "verdict", "verdict_reason")
-    )
-    given = {name: value for name, value in row.items() if name in known and name not in SETTINGS}
-    return TrainingTime(**{**empty, **given, **said})
+    given = {field.name: row.get(field.name) for field in fields(TrainingTime)}
+    return TrainingTime(**given | said)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from advisor.cli.main import main
 from advisor.store import Store, StoreError, check_store, own_rows
 from advisor.store.merge import read_rows
-from advisor.store.storage import reject_untrusted_store
+from advisor.store.storage import connection, reject_untrusted_store
 from advisor.store.storage.connection import created, opened
 from tests.store_for_tests import look, record
 
@@ -158,54 +160,31 @@ def test_no_file_setting_or_extension_can_be_reached_through_an_open_store(
     assert sorted(path.name for path in secret.parent.iterdir()) == [own_store.name, secret.name]
 
 
-def test_what_was_looked_through_is_known_until_it_changes(
+def test_a_store_is_looked_through_again_only_where_others_wrote_it(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    looked: list[str] = []
-    real = reject_untrusted_store.what_is_foreign
+    looked: list[object] = []
 
-    def counted(connection: duckdb.DuckDBPyConnection, catalog: str) -> str | None:
-        looked.append(catalog)
-        return real(connection, catalog)
+    def counted(look_through: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *asked: (looked.append(asked), look_through(*asked))[1]
 
-    monkeypatch.setattr("advisor.store.storage.connection.what_is_foreign", counted)
-    for _ in range(3):
-        # As in a new process.
-        monkeypatch.setattr(reject_untrusted_store, "_here", set())
-        look(Store(own_store)).own_records()
-    assert len(looked) == 1
-    time_before = own_store.stat()
+    for name in ("what_is_foreign", "check_whole"):
+        monkeypatch.setattr(connection, name, counted(getattr(connection, name)))
+    for n in range(3):
+        for ask in (
+            lambda n=n: Store(own_store).add(measurement=[record(f"w-{n}")]),
+            lambda n=n: look(Store(own_store)).own_records(),
+        ):
+            monkeypatch.setattr(reject_untrusted_store, "_here", set())  # as in a new process
+            ask()
+    assert len(looked) == 2  # each once
+    before = own_store.stat()
     spoil(own_store, "CREATE MACRO sum(x) AS 7")
-    os.utime(own_store, ns=(time_before.st_atime_ns, time_before.st_mtime_ns))
+    os.utime(own_store, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(StoreError, match="macro"):
         look(Store(own_store)).own_records()
-    assert len(looked) == 2
-
-
-def test_who_writes_after_us_looks_through_again_and_who_writes_after_ours_need_not(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(reject_untrusted_store, "_here", set())
-    looked: list[object] = []
-    monkeypatch.setattr(
-        "advisor.store.storage.connection.what_is_foreign", lambda *asked: looked.append(asked)
-    )
-    monkeypatch.setattr(
-        "advisor.store.storage.connection.check_whole", lambda *asked: looked.append(asked)
-    )
-    Store(own_store).add(measurement=[record("first")])
-    once = len(looked)
-    for n in range(3):
-        monkeypatch.setattr(reject_untrusted_store, "_here", set())  # as in a new process
-        Store(own_store).add(measurement=[record(f"w-{n}")])
-        assert len(look(Store(own_store)).times(origin="local")) == n + 2
-    assert (once, len(looked)) == (2, 2)
-    spoil(own_store, "CREATE TABLE more (a INTEGER)")
-    Store(own_store).add(measurement=[record("last")])
-    assert len(looked) == 4
+    assert len(looked) == 3
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "folder", "a file above", "foreign"])

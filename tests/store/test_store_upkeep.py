@@ -13,13 +13,7 @@ import duckdb
 import pytest
 
 from advisor.files import private_folder
-from advisor.store import (
-    Store,
-    StoreError,
-    build_store,
-    check_store,
-    find_store,
-)
+from advisor.store import Store, StoreError, build_store, check_store, find_store
 from advisor.store.storage import migrate
 from advisor.store.storage.connection import created
 from tests.store.own_rows_for_tests import add_own_rows, contents, own_rows

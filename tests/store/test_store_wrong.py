@@ -78,7 +78,7 @@ WRONG: dict[str, tuple[Callable[[Path], object], str]] = {
     "a ring of links": (_link("results.duckdb"), "cannot be read"),
     "a device": (_link("/dev/zero"), "is a device"),
     # Some files of /proc keep their reader waiting, and all of them say that they are empty.
-    "a file of /proc": (_link("/proc/self/status"), "is empty"),
+    "a file of /proc": (_link("/proc/version"), "is empty"),
     "a directory": (_directory, "is a directory"),
     "below a file": (_below_a_file, "is not a directory"),
     "newer": (_sql(NEWER), "from a newer version of this program"),

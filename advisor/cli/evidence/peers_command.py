@@ -12,13 +12,7 @@ add_arguments = add_format
 
 def run(options: argparse.Namespace) -> int:
     """Print the survey; as a table with your own machines below. Raises StoreError."""
-    from advisor.answers.paper.peers import (
-        COLUMNS,
-        SURVEY,
-        peers,
-        peers_sentence,
-        share_words,
-    )
+    from advisor.answers.paper.peers import COLUMNS, SURVEY, peers, peers_sentence, share_words
 
     found = peers()
     if options.format != "table":

@@ -17,14 +17,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import of_typed_store
-from advisor.cli.command import (
-    ANSWERED,
-    CANCELLED,
-    NO_ANSWER,
-    open_store,
-    say,
-    terminal_width,
-)
+from advisor.cli.command import ANSWERED, CANCELLED, NO_ANSWER, open_store, say, terminal_width
 from advisor.typed_input import InputError, parse_whole, shown
 
 if TYPE_CHECKING:

@@ -13,13 +13,7 @@ from advisor.answers.checklist import quoted, with_command
 from advisor.answers.prices.quotes import ledger_items, ledger_rows
 from advisor.answers.prices.what_can_be_built import build_rows, builds_text
 from advisor.answers.wording import KIND_WORDS, item_names
-from advisor.cli.command import (
-    ANSWERED,
-    NO_ANSWER,
-    WRONG_INPUT,
-    open_store,
-    terminal_width,
-)
+from advisor.cli.command import ANSWERED, NO_ANSWER, WRONG_INPUT, open_store, terminal_width
 from advisor.cli.money.prices_arguments import add_arguments
 from advisor.cli.money.prices_own import (
     add,

@@ -5,6 +5,8 @@
 -- the ids that are there already; the tests check that ids stay unique.
 -- origin is 'shipped' (from the text tables, replaced when those change) or 'local' (a user's own).
 
+CREATE TABLE schema_version (version INTEGER NOT NULL, name VARCHAR NOT NULL);
+
 CREATE TABLE meta (
     key   VARCHAR NOT NULL,
     value VARCHAR NOT NULL

@@ -8,9 +8,6 @@ from advisor.store.storage.engine import duckdb, transaction
 from advisor.store.storage.store_error import StoreError
 
 SCHEMA_FOLDER = Path(__file__).parents[1] / "schema"
-VERSION_TABLE = (
-    "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, name VARCHAR NOT NULL)"
-)
 
 
 def schema_steps() -> list[Path]:
@@ -54,7 +51,6 @@ def migrate(connection: duckdb.DuckDBPyConnection, version: int) -> None:
 def take_step(connection: duckdb.DuckDBPyConnection, step: Path) -> None:
     """Take one step, and record it, in one transaction."""
     with transaction(connection):
-        connection.execute(VERSION_TABLE)
         connection.execute(step.read_text(encoding="utf-8"))
         connection.execute(
             "INSERT INTO schema_version VALUES (?, ?)", [_version_of(step), step.stem]

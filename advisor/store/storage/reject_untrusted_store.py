@@ -14,7 +14,7 @@ from stat import S_ISREG
 
 from advisor.files import private_folder
 from advisor.store.storage.engine import duckdb
-from advisor.store.storage.migrate import VERSION_TABLE, schema_steps
+from advisor.store.storage.migrate import schema_steps
 from bench_runner.launch.leftovers import sweep
 
 MAX_ROWS = 3_000_000
@@ -94,7 +94,6 @@ def _made_by(steps: list[str]) -> set[tuple[str, str, str]]:
     """The tables and views that any step of our schema leaves."""
     found: set[tuple[str, str, str]] = set()
     with duckdb.connect(":memory:", config={"threads": 1}) as scratch:
-        scratch.execute(VERSION_TABLE)
         for step in steps:
             scratch.execute(step)
             found |= {row[:3] for row in scratch.execute(_LISTED, ["memory"]).fetchall()}
