@@ -57,7 +57,6 @@ class Recorder:
         """Why they are not."""
         self._store = store
         self._plan = plan
-        self._recipe, self._host = plan.own_recipe, plan.owned_host()
         try:
             journal.read(plan.request.records_file)
         except ValueError as error:
@@ -94,8 +93,18 @@ class Recorder:
             records = [each for each in records if each.recipe_id == self._plan.recipe_id]
             self.waiting = len(records) - self.kept
             if self.waiting:
-                keep_records(self._store, records, self._recipe, self._host)
+                own_host = self._plan.owned_host() if self._is_timed(records) else None
+                keep_records(self._store, records, self._plan.own_recipe, own_host)
         except ValueError as error:  # of the file, or a StoreError
             self.problem = str(error)
         else:
             self.kept, self.waiting, self.problem = len(records), 0, None
+
+    def _is_timed(self, records: Sequence[Measurement]) -> bool:
+        """Whether one has a time of this machine: machines of other GPUs may share the file."""
+        here, count = self._plan.here, self._plan.request.gpu_count
+        names = {gpu.name for gpu in here.gpus} if here is not None else set()
+        return any(
+            record.status == "ok" and record.gpu in names and record.gpu_count == count
+            for record in records
+        )

@@ -81,6 +81,15 @@ def test_the_user_s_machine_stands_among_the_builds_as_owned(
     assert not any(host.kind == "owned" for host in look(Store(own_store)).hosts())
 
 
+def test_a_machine_on_which_nothing_was_timed_is_not_owned(own_store: Path, tmp_path: Path) -> None:
+    """The file of records lies in a home that machines of other GPUs share."""
+    measure(planned(own_store, tmp_path, gpu_count=1), "good")
+    before = [host.name for host in look(Store(own_store)).hosts() if host.kind == "owned"]
+    measure(planned(own_store, tmp_path), "refuse")
+    hosts = look(Store(own_store)).hosts()
+    assert [host.name for host in hosts if host.kind == "owned"] == before == ["your 1 × H200"]
+
+
 def test_a_gpu_that_no_catalogue_knows_is_said_to_have_no_rank(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
