@@ -97,8 +97,7 @@ def corrections(
     base = fitted.factors_sd**2 + fitted.noise**2
 
     def taken(grid: Floats) -> Floats:
-        result: Floats = np.broadcast_to(grid, far.shape)[pairs]
-        return result
+        return np.broadcast_to(grid, far.shape)[pairs]
 
     def half(
         kinds: Collection[str],
@@ -181,8 +180,7 @@ def half_of(total: Floats, pooled: Floats) -> Floats:
     import numpy as np
 
     dof = np.maximum(total**2 / np.maximum(pooled, 1e-300), FEWEST)
-    result: Floats = np.sqrt(total) * quantile(dof)
-    return result
+    return np.sqrt(total) * quantile(dof)
 
 
 def quantile(dof: Floats) -> Floats:
@@ -192,8 +190,7 @@ def quantile(dof: Floats) -> Floats:
     first = (z**3 + z) / 4.0
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96.0
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384.0
-    result: Floats = z + one * (first + one * (second + one * third))
-    return result
+    return z + one * (first + one * (second + one * third))
 
 
 def effects_of(

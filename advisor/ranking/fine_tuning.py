@@ -114,7 +114,7 @@ def read_fine_tuning(
         rank=None if rank is None else parse_whole(rank, "--rank"),
         data=amount,
         length=length,
-        epochs=1.0 if epochs is None else parse_positive(epochs, "--epochs", "epochs", 1e4),
+        epochs=1.0 if epochs is None else parse_positive(epochs, "number of epochs", "epochs", 1e4),
     )
 
 

@@ -84,8 +84,7 @@ def noise_groups(observations: Sequence[Observation]) -> Whole:
 
 def exchange_shares(jacobian: Floats) -> Floats:
     """Which share of each step the exchange takes, from the derivatives by the factors."""
-    shares: Floats = jacobian[:, NAMES.index("exchange")]
-    return shares
+    return jacobian[:, NAMES.index("exchange")]
 
 
 def shared_matrices(
