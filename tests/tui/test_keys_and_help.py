@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
@@ -70,14 +69,6 @@ class TestKeys:
             if not getattr(kind, "WHERE", ""):  # a part of a screen, with keys of its own
                 own = {key for b in vars(kind).get("BINDINGS", ()) for key in b.key.split(",")}
                 assert not own & verbs.keys(), kind
-
-    def test_no_screen_and_no_page_has_a_key_outside_the_registry(self) -> None:
-        """Widgets have keys of their own; screens and dialogs take theirs from the registry."""
-        root = Path(advisor.tui.__file__).parent
-        screens = [p for p in root.rglob("*.py") if p.parent.name not in ("widgets", "plot")]
-        own = [p.name for p in screens if re.search(r"(?<!\w)Binding\($", p.read_text(), re.M)]
-        own += [p.name for p in screens if re.search(r"(?<!\w)Binding\(\"", p.read_text())]
-        assert sorted(set(own)) == ["model_picker.py"]
 
     async def test_each_page_over_a_screen_shows_its_keys_and_no_others(
         self, paper_store: Path
@@ -262,20 +253,3 @@ async def test_a_click_where_the_terminal_was_before_it_shrank_ends_nothing(
             assert pilot.app.is_running and pilot.app._exception is None, keys
             while pilot.app.screen is not ranking(pilot):
                 await pilot.press("escape")
-
-
-@pytest.mark.parametrize("size", [(20, 4), (12, 3)])
-async def test_the_palette_opens_in_a_terminal_of_a_few_rows(
-    paper_store: Path, size: tuple[int, int]
-) -> None:
-    async with running(paper_store, size=size) as pilot:
-        await pilot.press("ctrl+p")
-        await pilot.pause()
-        await pilot.press(*"quit")
-        await settled(pilot)
-        if size[0] > 12:
-            shown = pilot.app.screen.query_one(Input)
-            assert shown.size.height >= 1 and shown.region.bottom <= size[1]
-        await pilot.press("down", "up", "pageup", "pagedown", "enter", "enter")
-        await settled(pilot)
-        assert pilot.app._exception is None
