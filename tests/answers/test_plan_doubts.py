@@ -45,6 +45,7 @@ def test_the_longest_work_has_its_interval_where_it_is_rented_too(
     name for it is known."""
     base = ONE_RUN.format(model="pythia-1b", buys="false")
     hours = '[[allocations]]\nname = "Campus"\nkind = "campus"\ngpu = "A100 80GB PCIe"\n'
+    hours += "gpu_hours_a_year = 9000\n"
     bench = "advisor bench --model pythia-1b --gpus 1 --on "
     every: list[str] = []
     for text, where, command in (

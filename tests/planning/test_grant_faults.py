@@ -82,7 +82,7 @@ def test_an_award_of_a_year_is_not_split_as_it_is_read(tmp_path: Path, store_pat
     with Store(store_path).reading() as reader:
         problem = load(reader, take_snapshot(reader), grant, TODAY).problem
     (allocation,) = problem.allocations
-    whole = read(tmp_path, head() + award).allocations[0].gpu_hours_a_year
+    whole = read(tmp_path, head() + award).allocations[0].gpu_hours
     assert allocation.pool_of(0) == allocation.pool_of(1) == (0, whole)
 
 

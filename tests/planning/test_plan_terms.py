@@ -135,12 +135,12 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     grant = read(tmp_path, SMALL + named)
     (known,) = grant.allocations
     assert (known.name, known.gpu) == ("ACCESS Explore, PSC Bridges-2", "H100")
-    assert known.gpu_hours_a_year == round(400_000 / 107.7 / 2)
+    assert known.gpu_hours == round(400_000 / 107.7)
     sources = {value.key: value.source for value in grant.allocation_values}
-    assert "400,000 credits" in sources["gpu_hours_a_year"]
+    assert "400,000 credits" in sources["gpu_hours"]
     assert sources["odds"] == ASSUMED
     (own,) = read(tmp_path, SMALL + named + "gpu_hours_a_year = 5\nodds = 0.3\n").allocations
-    assert (own.gpu_hours_a_year, own.odds, own.gpu) == (5, Decimal("0.3"), "H100")
+    assert (own.gpu_hours_a_year, own.gpu_hours, own.odds) == (5, None, Decimal("0.3"))
     problem = allocated(allocations=(replace(allocated().allocations[0], name=known.name),))
     said = " ".join(cautions(loaded_of(grant, problem), solve(problem)))
     assert f"No source states the odds of award or how long jobs wait for {known.name}" in said
@@ -150,7 +150,7 @@ def test_a_programme_brings_its_hours_each_with_a_source(tmp_path: Path) -> None
     (short_award,) = read(tmp_path, SMALL + short).allocations
     # Three months over the turn of the grant's year: one pool.
     assert short_award.ends == date(2028, 5, 2)
-    assert short_award.gpu_hours_a_year == 10_000
+    assert short_award.gpu_hours == 10_000
 
 
 def test_every_programme_can_be_planned_with(store_path: Path, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.grant_keys import AllocationTable, GrantAllocation
 from advisor.planning.grant.toml_reader import Amount, exact, missing_text, read_table, wrong
-from advisor.planning.solver.problem import DAYS_OF_ONE_YEAR
 from advisor.typed_input import shown
 from bench_runner.typed_numbers import plain
 from price_catalog.csv_table import nearest
@@ -25,8 +24,8 @@ _NEEDED = {
     "max_gpus": "must be the GPUs in one share: write max_gpus = 8",
 }
 _OF_HOURS = (
-    *("programme", "gpu_hours_a_year", "usd_per_gpu_hour", "price_per_gpu_hour", "credit", "odds"),
-    *("queue_days", "max_job_days", "starts", "ends"),
+    *("programme", "gpu_hours_a_year", "gpu_hours", "usd_per_gpu_hour", "price_per_gpu_hour"),
+    *("credit", "odds", "queue_days", "max_job_days", "starts", "ends"),
 )
 _SHARE_KEYS = ("gpu", "kind", "max_gpus", "buy_in", "buy_in_on", "lasts_years", "overhead")
 """What a share is planned with."""
@@ -60,7 +59,9 @@ def known_allocations(word: str = "") -> list[dict[str, str]]:
 
 ASSUMED = "not known: assumed"
 FACTS = Path(__file__).with_name("allocation_programmes.csv")
-HOURS, PRICE = "gpu_hours_a_year", "usd_per_gpu_hour"
+HOURS, PRICE = "gpu_hours", "usd_per_gpu_hour"
+EITHER = {"gpu_hours_a_year", HOURS}
+"""How many are granted: every year, or in all."""
 CREDIT = ("credit", "price_per_gpu_hour", PRICE)
 OWN_WORD = "the grant's own word"
 """Of a value that the grant gives without a source."""
@@ -119,8 +120,8 @@ def resolved(
 ) -> tuple[GrantAllocation, list[AllocationValue]]:
     """An allocation with what its programme is known for, and each value's source.
 
-    Hours of a whole award are spread over the years of the grant in which it lies, which begin
-    on the ``year_dates`` (the last is the day after the grant). Raises InputError.
+    The years of the grant begin on the ``year_dates`` (the last is the day after the grant).
+    Raises InputError.
     """
     place = f"allocations[{number}]"
     if asked.buy_in is not None:
@@ -132,28 +133,32 @@ def resolved(
         if key not in ("programme", "resource") and (value := getattr(asked, key)) is not None
     }
     known = {key: fact for key, fact in facts.items() if key in VALUES and key not in own}
+    if own.keys() & {*EITHER, "credit"}:
+        known = {key: fact for key, fact in known.items() if key not in EITHER}
     values: dict[str, Any] = {key: _typed(fact.value) for key, fact in known.items()} | own
     if "award_days" in facts and "ends" not in own:
         first = own.get("starts", year_dates[0])
         last = min(first + timedelta(days=int(facts["award_days"].value)), year_dates[-1])
         values["ends"], known["ends"] = last, facts["award_days"]
-    if "gpu_hours_a_year" not in values and facts:
-        known |= _hours(file, place, facts, _years(values, year_dates))
-        if "gpu_hours_a_year" in known:
-            values["gpu_hours_a_year"] = _typed(known["gpu_hours_a_year"].value)
+    if facts and not EITHER & values.keys() and (hours := _hours(file, place, facts)) is not None:
+        known[HOURS] = hours
+        values[HOURS] = _typed(hours.value)
     if "price_per_gpu_hour" in own:
         for told in (values, known):
             told.pop("usd_per_gpu_hour", None)
     if asked.buy_in is not None:
         values = {"overhead": "equipment"} | values | {"kind": "condo"}
     if "credit" in values:
-        known |= _credit(file, place, values, _years(values, year_dates))
+        known |= _credit(file, place, values)
         values |= {key: _typed(known[key].value) for key in (HOURS, PRICE)}
         own = {key: value for key, value in own.items() if key not in CREDIT}
     for key in ("name", "gpu"):
         if key not in values:
             hint = "" if asked.programme is None else f", and {asked.programme} does not say it"
             raise wrong(file, f"{place}.{key}", missing_text(key, hint))
+    if asked.buy_in is None and not values.keys() & {*EITHER, PRICE, "price_per_gpu_hour"}:
+        problem = "is missing: write it, or the price of an hour, as usd_per_gpu_hour = 1.20"
+        raise wrong(file, f"{place}.gpu_hours_a_year", f"{problem} (0: free and without limit)")
     allocation, errors = read_table(GrantAllocation, values)
     if allocation is None:
         raise wrong(file, *next(iter(errors.items())))
@@ -233,43 +238,23 @@ def year_shares(year_dates: Sequence[date]) -> list[Decimal]:
     return [min(Decimal((b - a).days) / 365, Decimal(1)) for a, b in pairwise(year_dates)]
 
 
-def _years(values: Mapping[str, Any], year_dates: Sequence[date]) -> Decimal:
-    """Over how many years what is awarded once is spread: the award years in which it lies."""
-    low, high = values.get("starts", year_dates[0]), values.get("ends", year_dates[-1])
-    if "ends" in values and (high - low).days <= DAYS_OF_ONE_YEAR:
-        return Decimal(1)  # one pool
-    spans = zip(pairwise(year_dates), year_shares(year_dates), strict=True)
-    shares = [share for (first, last), share in spans if first < high and low < last]
-    # One outside the grant is refused by a later check.
-    return sum(shares, Decimal(0)) or Decimal(1)
-
-
-def _spread(years: Decimal) -> str:
-    return f"spread over {float(years):.3g} {'year' if years == 1 else 'years'}"
-
-
-def _hours(file: str, place: str, facts: Facts, years: Decimal) -> dict[str, Fact]:
-    """GPU-hours a year of an award, where they can be told. Raises InputError."""
+def _hours(file: str, place: str, facts: Facts) -> Fact | None:
+    """GPU-hours of a whole award, where they can be told. Raises InputError."""
     if "hours_asked" in facts:
         why = facts["hours_asked"]
         problem = f"must be what you ask for: {why.value} ({why.source})"
         raise wrong(file, f"{place}.gpu_hours_a_year", problem)
-    if "credits" in facts:
-        award, rate = facts["credits"], facts["credits_per_gpu_hour"]
-        hours = float(award.value) / float(rate.value) / float(years)
-        source = (
-            f"{float(award.value):,.0f} credits ({award.source}) at {rate.value} a GPU-hour "
-            f"({rate.source}), {_spread(years)}"
-        )
-        return {"gpu_hours_a_year": Fact(value=f"{hours:.0f}", source=source)}
-    if "gpu_hours" in facts:
-        whole = facts["gpu_hours"]
-        a_year = int(int(whole.value) / years)
-        return {"gpu_hours_a_year": Fact(value=str(a_year), source=whole.source)}
-    return {}
+    if "credits" not in facts:
+        return None
+    award, rate = facts["credits"], facts["credits_per_gpu_hour"]
+    source = (
+        f"{float(award.value):,.0f} credits ({award.source}) at {rate.value} a GPU-hour "
+        f"({rate.source})"
+    )
+    return Fact(value=f"{float(award.value) / float(rate.value):.0f}", source=source)
 
 
-def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> dict[str, Fact]:
+def _credit(file: str, place: str, values: dict[str, Any]) -> dict[str, Fact]:
     """The hours of a credit, which the grant does not pay. Raises InputError."""
     credit = values.pop("credit")
     mine, dollars = values.pop("price_per_gpu_hour", 0), values.pop(PRICE, 0)
@@ -280,11 +265,11 @@ def _credit(file: str, place: str, values: dict[str, Any], years: Decimal) -> di
     if not price:
         problem = "needs the price of an hour: write usd_per_gpu_hour, what the cloud asks"
         raise wrong(file, f"{place}.credit", problem)
-    hours = float(credit) / float(price) / float(years)
+    hours = float(credit) / float(price)
     if not 1 <= hours <= 1e9:
-        problem = f"is {plain(hours)} GPU-hours a year at that price: must be from 1 to 1000000000"
+        problem = f"is {plain(hours)} GPU-hours at that price: must be from 1 to 1000000000"
         raise wrong(file, f"{place}.credit", problem)
-    said = f"a credit of {credit:,} at {plain(float(price), 6)} a GPU-hour, {_spread(years)}"
+    said = f"a credit of {credit:,} at {plain(float(price), 6)} a GPU-hour"
     return {
         HOURS: Fact(value=f"{hours:.0f}", source=said),
         PRICE: Fact(value="0", source="the credit pays"),

@@ -50,7 +50,8 @@ def _hours(grant: Grant, problem: PlanningProblem, plan: Plan) -> Cautions:
             rest, odds = "run rests" if runs == 1 else "runs rest", f"{allocation.odds * 100:.0f} %"
             yield f"{runs} {rest} on {name}, which is awarded with odds of {odds}.", ""
         yield from _programme(grant, name)
-        if allocation.gpu_hours_a_year is None and not any(r.price_per_hour for r in own):
+        free = not any(rental.price_per_hour for rental in own)
+        if free and allocation.gpu_hours_a_year is None and allocation.gpu_hours is None:
             says = f"No source states how many free hours {name} has: no limit is counted."
             yield says, "Write gpu_hours_a_year in its [[allocations]]."
 
@@ -62,8 +63,9 @@ def _programme(grant: Grant, name: str) -> Cautions:
     for each in mine:
         if each.source in (OWN_WORD, ASSUMED):
             continue
-        if each.key == "gpu_hours_a_year":
-            yield f"{name}: {each.value} GPU-hours a year, from {each.source}.", ""
+        if each.key in ("gpu_hours_a_year", "gpu_hours"):
+            when = "in all" if each.key == "gpu_hours" else "a year"
+            yield f"{name}: {each.value} GPU-hours {when}, from {each.source}.", ""
         elif each.key in signs and each.value != "0":
             yield f"{name}: {signs[each.key]}{each.value} a GPU-hour, from {each.source}.", ""
     if price_not_said(grant, name):

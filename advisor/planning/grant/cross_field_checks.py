@@ -27,7 +27,9 @@ ONE_OF_TWO = (
     ("running", "utilisation_by_year", "utilisation"),
     ("experiments", "examples", "data_tokens"),
     ("allocations", "price_per_gpu_hour", "usd_per_gpu_hour"),
+    ("allocations", "gpu_hours", "gpu_hours_a_year"),
     ("allocations", "credit", "gpu_hours_a_year"),
+    ("allocations", "credit", "gpu_hours"),
 )
 """Of a table: a key that cannot stand beside another."""
 _RATE = "says something of a rate that is not there: write usd_per_unit, or remove it"

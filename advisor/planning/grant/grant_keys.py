@@ -165,12 +165,14 @@ class AllocationTable(_Table, frozen=True):
     kind: AllocationKind | None = None
     max_gpus: _MaxGpus | None = None
     gpu_hours_a_year: _Hours | None = None
+    gpu_hours: _Hours | None = None
+    """Instead: in all, used in any year."""
     usd_per_gpu_hour: _HourlyUsd | None = None
     """In dollars, whatever the grant is in; or ..."""
     price_per_gpu_hour: _Hourly | None = None
     """... in the grant's currency."""
     credit: Amount | None = None
-    """Of a cloud: what is given, in the money of the price of an hour; the grant pays nothing."""
+    """Of a cloud: what is given, once, in the money of the price of an hour, which it pays."""
     buy_in: Amount | None = None
     """Of a condo: what one share of it costs once, in the grant's currency ..."""
     buy_in_on: date | None = None

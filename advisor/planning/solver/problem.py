@@ -189,7 +189,8 @@ class Allocation:
     allocation_id: str
     name: str
     gpu_hours_a_year: Decimal | None
-    """None: no limit but money."""
+    gpu_hours: Decimal | None = None
+    """In all, used in any year; without either there is no limit but money."""
     odds: Decimal = Decimal(1)
     """That it is awarded."""
     first_day: int = 0
@@ -199,7 +200,9 @@ class Allocation:
 
     def pool_of(self, year: int) -> tuple[int, Decimal | None]:
         """Which pool of GPU-hours a run that starts in an award year (0 is the first) draws on, and
-        how many that has. What is over within a year is one pool, whatever the award year."""
+        how many that has. Hours in all, and what is over within a year, are one pool."""
+        if self.gpu_hours is not None:
+            return 0, self.gpu_hours
         if self.last_day is not None and self.last_day - self.first_day <= DAYS_OF_ONE_YEAR:
             return 0, self.gpu_hours_a_year
         if self.gpu_hours_a_year is None or self.year_shares is None:

@@ -44,12 +44,12 @@ def allocations_of(
             reason = f"no time of {gpu_name} for any model asked for"
             left_out.append(LeftOut(label=asked.name, reason=reason))
             continue
-        hours = asked.gpu_hours_a_year
         allocations.append(
             Allocation(
                 allocation_id=key,
                 name=asked.name,
-                gpu_hours_a_year=hours,
+                gpu_hours_a_year=asked.gpu_hours_a_year,
+                gpu_hours=asked.gpu_hours,
                 odds=asked.odds,
                 first_day=day_of(grant, asked.starts, 0),
                 year_shares=tuple(year_shares(grant.year_dates)),

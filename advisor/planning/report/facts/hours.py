@@ -106,7 +106,8 @@ def _unused(given: Material, allocation: Allocation) -> Facts:
     mine = [r for r in problem.rentals if r.allocation == allocation.allocation_id]
     key = f"allocations[{allocation.allocation_id.partition(':')[2]}]"
     wanted = {e.model for e in problem.experiments}
-    granted = allocation.gpu_hours_a_year
+    in_all = allocation.gpu_hours is not None
+    granted = allocation.gpu_hours if in_all else allocation.gpu_hours_a_year
     timed = [(r.times[m].days * r.gpu_count, r, m) for r in mine for m in r.times if m in wanted]
     fewest = min(timed, default=None, key=lambda each: each[0])
     if granted is not None and fewest and Decimal(str(fewest[0])) * 24 > granted:
@@ -115,9 +116,10 @@ def _unused(given: Material, allocation: Allocation) -> Facts:
         of = [given.time(rental.times[model], called), hours_in_a_day(ledger)]
         of.append(gpus_of_a_job(ledger, rental))
         takes = ledger.compute("product", of, "gpu-hours", f"GPU-hours of {called}")
-        label = f"hours of {allocation.name} a year"
-        a_year = setting(f"{key}.gpu_hours_a_year", granted, "gpu-hours", label)
-        return {"why": "too few", "hours": a_year, "takes": takes}
+        of_what, when = ("gpu_hours", "in all") if in_all else ("gpu_hours_a_year", "a year")
+        label = f"hours of {allocation.name} {when}"
+        its = setting(f"{key}.{of_what}", granted, "gpu-hours", label)
+        return {"why": "too few", "hours": its, "when": when, "takes": takes}
     if allocation.odds < 1:
         odds = setting(f"{key}.odds", allocation.odds, "share", f"odds of {allocation.name}")
         return {"why": "odds", "odds": odds}
