@@ -57,8 +57,6 @@ from price_catalog.power import (
 )
 
 Section = Literal["why", "time", "price", "running", "rent", "power", "measure", "order"]
-
-
 SECTIONS: tuple[Section, ...] = get_args(Section)
 SECTION_WORDS = {name: "Run it" if name == "running" else name.capitalize() for name in SECTIONS}
 

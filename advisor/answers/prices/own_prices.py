@@ -118,10 +118,7 @@ def kept_words(made: OwnMachine, gpus: Iterable[Gpu], what: str) -> list[str]:
     lines = [
         f"{what}: {host.name}, {usd_as_quoted(quote.price_usd)}, {quote.vendor}, {quote.quoted_on}"
     ]
-    counts = {*GPU_COUNTS, host.max_gpus}
-    builds = enumerate_builds(gpus, [host], sorted(counts))
-    builds = tuple(build for build in builds if build.gpu.gpu_id in (host.gpu_id, *host.supported))
-    for build in builds:
-        if build.obstacle is not None:
+    for build in enumerate_builds(gpus, [host], {*GPU_COUNTS, host.max_gpus}):
+        if build.obstacle is not None and build.gpu.gpu_id in (host.gpu_id, *host.supported):
             lines.append(f"{gpus_words(build)} in it is not ranked: {build.obstacle}")
     return lines

@@ -168,10 +168,9 @@ def rent_sentence(costs: BuildCosts) -> str:
         return f"{words} No machine with just these GPUs is on sale."
     pays = pays_words(even, own.terms, is_owned=costs.build.host_owned)
     words += f" {pays[0].upper()}{pays[1:]}"
-    if not (costs.build.host_owned or costs.candidates.offered[costs.position]):
-        words += f", at a price of {costs.priced_on:%B %Y}, {_unsold_words(costs)}{costs.tax_words}"
-    elif costs.tax_words:
-        words += f", at a price of {costs.priced_on:%B %Y}{costs.tax_words}"
+    sold = costs.build.host_owned or costs.candidates.offered[costs.position]
+    if about := ("" if sold else f", {_unsold_words(costs)}") + costs.tax_words:
+        words += f", at a price of {costs.priced_on:%B %Y}{about}"
     return f"{words}."
 
 

@@ -97,9 +97,8 @@ def builds_text(rows: Sequence[Mapping[str, Any]], command: str, width: int) -> 
 
 
 def _watts(row: Mapping[str, Any]) -> str:
-    if row["wall_w"] is None:
-        return "not known"
-    return f"{'≈' if row['wall_w_is'] in ESTIMATED else ''}{row['wall_w']:,} W"
+    mark, watts = "≈" if row["wall_w_is"] in ESTIMATED else "", row["wall_w"]
+    return "not known" if watts is None else f"{mark}{watts:,} W"
 
 
 def _breaker(text: str | None) -> str:

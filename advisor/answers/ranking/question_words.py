@@ -66,7 +66,7 @@ def headline(ranking: Ranking, prices: str) -> str:
     if question.max_days is not None:
         words.append(f"at most {days_exact(question.max_days)} days")
     words += [RULE_WORDS[question.rule], f"prices {prices}", f"{candidates.evidence} evidence"]
-    words += [terms_words(question.terms)]
+    words.append(terms_words(question.terms))
     if candidates.buy_in is not None:
         words.append(f"bought in {candidates.buy_in}, freight and import not counted")
     if candidates.supply is not None:
