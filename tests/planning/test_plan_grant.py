@@ -19,7 +19,7 @@ from advisor.planning.grant.institution import meanings, shipped
 from advisor.planning.grant.problem_of_grant import load
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
-from advisor.planning.planned import Planned
+from advisor.planning.planned_grant import Planned
 from advisor.planning.sensitivity.changes import vary
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.sensitivity.infeasible import first_run, relax
@@ -370,7 +370,9 @@ def test_an_experiment_that_no_machine_can_do_is_named() -> None:
         machines=(make_machine("buy", "1000", {"a": 40.0}),),
     )
     late, never = (f.text() for f in relax(problem))
-    assert late == "late: even buy would be 30 days late: move its date or leave it out"
+    assert late == "late: even buy would be 30 days late: allow faster machines or leave it out"
+    longer, _ = (f.text() for f in relax(replace(problem, year_days=(0, 200))))
+    assert longer.endswith("30 days late: move its date or leave it out")
     assert never.startswith("never: no machine that may be bought")
 
 

@@ -92,7 +92,8 @@ def _alone(problem: PlanningProblem, e: Experiment) -> Finding | None:
         return Finding(words=(start, limit, mend))
     late = Solved(value=ceil(end - problem.due(e)), unit="days", change={}, reads="direct")
     start = f"{e.name}: even {label} would be "
-    return Finding(words=(start, late, " late: move its date or leave it out"))
+    mend = "move its date" if movable(problem, e) else "allow faster machines"
+    return Finding(words=(start, late, f" late: {mend} or leave it out"))
 
 
 def _solved(base: PlanningProblem, change: Change, clock: Clock) -> Plan | None:
