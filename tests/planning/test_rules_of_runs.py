@@ -10,7 +10,7 @@ import pytest
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
 from advisor.planning.solver.rentals import ruled_out_by_days
 from advisor.planning.solver.search_clock import NoPlan
-from advisor.planning.solver.solve import solve
+from advisor.planning.solver.solve import is_feasible, solve
 from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
 
 
@@ -72,7 +72,13 @@ def test_an_allocation_of_one_year_is_one_pool_over_the_turn_of_the_award_year()
     with pytest.raises(NoPlan):
         solve(granted(enough - 1, last_day=545))
     # A longer one has its hours in each award year.
-    assert solve(granted(enough - 1, last_day=None)).runs == 3
+    yearly = granted(enough - 1, last_day=None)
+    assert solve(yearly).runs == 3
+    # Unless they are hours in all.
+    (every_year,) = yearly.allocations
+    for hours in (enough, enough - 1):
+        in_all = replace(every_year, gpu_hours_a_year=None, gpu_hours=Decimal(hours))
+        assert is_feasible(replace(yearly, allocations=(in_all,))) is (hours == enough)
 
 
 def test_an_experiment_has_its_least_number_of_runs() -> None:
