@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -476,11 +475,6 @@ def upgradable_problem(seed: int) -> PlanningProblem:
         for n in range(2, random.choice([3, 4]))
     ]
     return replace(problem, machines=(owned, *machines))
-
-
-def every_random_problem(count: int) -> Iterator[PlanningProblem]:
-    for seed in range(count):
-        yield random_problem(seed)
 
 
 def crowded_problem(seed: int) -> PlanningProblem:

@@ -21,22 +21,11 @@ from advisor.planning.solver.money.cents import (
 from advisor.planning.solver.problem import Machine, PlanningProblem
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY
+from tests.plans_for_tests import fits_one_machine
 
 GRANTS = sorted((Path(__file__).parents[2] / "examples" / "grants").glob("*.toml"))
 Window = tuple[float, float, float]
 """From which day to which a run may be, and its days."""
-
-
-def fits(lane: list[Window], problem: PlanningProblem) -> bool:
-    """Whether one machine has time for all of them: in no interval they need more than there is."""
-    lows, dues = {low for low, _, _ in lane}, {due for _, due, _ in lane}
-    return all(
-        sum(days for x, y, days in lane if x >= low and y <= due)
-        <= problem.usable(due - low) + 1e-6
-        for low in lows
-        for due in dues
-        if due > low
-    )
 
 
 def by_hand(problem: PlanningProblem, bought: Machine | None, count: int) -> tuple[int, int] | None:
@@ -69,7 +58,7 @@ def by_hand(problem: PlanningProblem, bought: Machine | None, count: int) -> tup
             if e.model not in machine.times or problem.too_long(machine, e.model):
                 continue
             window = (max(low, ready), due, problem.elapsed(machine.times[e.model]))
-            if fits([*lane, window], problem):
+            if fits_one_machine([*lane, window], problem.usable(1.0)):
                 lane.append(window)
                 cents += run_cents(machine, e.model, rules)
                 break

@@ -13,12 +13,12 @@ from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_placement
 from tests.plans_for_tests import (
-    every_random_problem,
     make_experiment,
     make_machine,
     make_problem,
     make_rental,
     own_windows,
+    random_problem,
 )
 
 
@@ -102,7 +102,8 @@ def test_runs_with_windows_of_their_own_have_a_plan_near_a_bound(allocation: boo
 
 
 def test_wider_windows_cost_no_more() -> None:
-    for number, random_one in enumerate(every_random_problem(24)):
+    for number in range(24):
+        random_one = random_problem(number)
         slack = Decimal("0.15") if number % 2 else Decimal(0)
         problem = replace(
             random_one,

@@ -140,22 +140,6 @@ def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     assert price.words.startswith(f"only others tell of the price of {machine.label}, of ")
 
 
-def test_more_money_buys_what_somebody_sells(store_path: Path) -> None:
-    """What to raise the budget to is the price of a plan that can be ordered, though one with what
-    others only tell of needs less."""
-    none = planned_for(store_path, one_run(budget=Decimal(1)), [])
-    assert none.plan is None
-    free = planned_for(store_path, one_run(budget=Decimal(900_000)), [])
-    assert free.plan is not None
-    machines = {m.machine_id: m for m in free.loaded.problem.machines}
-    assert all(machines[p.machine_id].on_sale for p in free.plan.purchases)
-    cost = Decimal(free.plan.cost_cents) / 100
-    written = none.loaded.grant.currency.exactly
-    assert none.ways_out[0].text(written) == (
-        f"raise the budget by {written(cost - 1)}, to {written(cost)}"
-    )
-
-
 def test_rates_without_processor_and_memory_are_no_whole_price(store_path: Path) -> None:
     grant = changed(read_grant(EXAMPLE), rentals={"providers": None})
     loaded = load_grant(Store(store_path), grant, TODAY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import date
 from pathlib import Path
 
@@ -16,35 +15,6 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from tests.planning.grant_files import FREELY, SMALL, grant_file
-from tests.planning.test_plan_command import run
-
-
-def test_the_question_turned_round(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    budget = '"30000"\ncurrency = "EUR"'
-    text = SMALL.replace("predictions = false", "")
-    path = grant_file(tmp_path, text.replace('"$30,000"', budget))
-    given = [str(path), "--format", "json", "--store", str(store_path)]
-    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m")
-    answer = json.loads(out)
-    (row,) = answer["models"]
-    verdict = answer["verdict"]
-    assert code == 0
-    assert row["runs"] == verdict["runs"] > 1
-    assert row["cost"].startswith("€"), "in the grant's own currency"
-    cost = float(row["cost"].strip("€").replace(",", ""))
-    assert 0 < cost <= 30_000
-    assert row["cost_usd"] == pytest.approx(1.14 * cost, rel=0.1), "and in US dollars"
-    told = f"{row['runs']} runs of Pythia 410M for €{cost:,.0f} without overhead"
-    assert told in verdict["sentence"]
-    assert verdict["doubts"][1]["command"].startswith("advisor prices list --item ")
-    assert verdict["doubts"][-1]["command"] == f"advisor plan {path} --store {store_path}"
-    code, text, _ = run(capsys, str(path), "--store", str(store_path), "--how-many", "pythia-410m")
-    assert " ".join(text.split()).startswith(verdict["sentence"])
-    assert row["takes"].startswith(("buy ", "ask "))
-    code, out, _ = run(capsys, *given, "--how-many", "pythia-410m", "--by", "2027-03-01")
-    assert json.loads(out)["models"][0]["runs"] < row["runs"]
 
 
 def most_runs_by_filling(problem: PlanningProblem) -> int:

@@ -31,30 +31,6 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
     return code, out, err
 
 
-def test_the_command_plans(
-    store_path: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # Commands name the file as it was typed: how long that is is not the answer's to say.
-    monkeypatch.chdir(tmp_path)
-    path = grant_file(Path(), SMALL.replace("predictions = false", ""))
-    code, out, err = run(capsys, str(path), "--quick", "--store", str(store_path))
-    assert code == 0
-    assert all("trying" in line or "reading" in line for line in err.splitlines())
-    first = " ".join(out.partition("\n\n")[0].split())
-    assert ": the one run for $" in first and "; proven the cheapest" in first
-    assert out.count("\n") <= 45 and max(map(len, out.splitlines())) <= 100
-    code, out, _ = run(capsys, str(path), "--quick", "--format", "json", "--store", str(store_path))
-    assert code == 0
-    answer = json.loads(out)
-    assert answer["title"] == "grant" and answer["verdict"]["sentence"] == first
-    doubts = {doubt["about"]: doubt["command"] for doubt in answer["verdict"]["doubts"]}
-    assert doubts["change"] == f"advisor plan {path} --store {store_path}" and len(doubts) <= 6
-    assert all(doubts.values())  # each has its command
-
-
 def test_an_impossible_grant_exits_with_1(
     store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,33 +41,6 @@ def test_an_impossible_grant_exits_with_1(
     assert code == 1
     assert "raise the budget by $" in out
     assert f"'{report}' is not written: there is no plan" in err and not report.exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["GRANT", "--out", "absent/report.md"], "make it first, or name a file in another folder"),
-        (["GRANT", "--objective", "best"], "cheapest"),
-        (["GRANT", "--by", "2027-06-01"], "--how-many"),
-        (["GRANT", "--how-many", "pythia-1z"], "pythia-1b"),
-        (["GRANT", "--how-many", "pythia-1b", "--by", "tomorrow"], "date"),
-        (["GRANT", "--how-many", "pythia-1b", "--by", "2026-06-01"], "outside the grant"),
-        (["GRANT", "--how-many", "pythia-1b", "--largest"], "choose one"),
-    ],
-)
-def test_wrong_words_exit_with_2(
-    store_path: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    words: list[str],
-    says: str,
-) -> None:
-    path = grant_file(tmp_path, SMALL)
-    given = [str(path) if word == "GRANT" else word for word in words]
-    code, out, err = run(capsys, *given, "--store", str(store_path))
-    assert (code, out) == (2, "")
-    assert says in err
-    assert err.count("\n") == 1
 
 
 def test_an_unknown_gpu_or_model_names_the_nearest(
@@ -107,18 +56,6 @@ def test_an_unknown_gpu_or_model_names_the_nearest(
         code, _, err = run(capsys, str(path), *store)
         assert code == 2
         assert says in err
-
-
-def test_granted_hours_are_used_and_not_rented(
-    store_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    hours = '[[allocations]]\nname = "Campus"\ngpu = "H100"\nusd_per_gpu_hour = 0\n'
-    path = grant_file(tmp_path, SMALL + hours)
-    code, out, _ = run(capsys, str(path), "--quick", "--store", str(store_path))
-    assert code == 0
-    assert re.match(r"Use \d × H100.* at Campus: the one run for \$0", " ".join(out.split()))
-    (row,) = [line for line in out.splitlines() if line.startswith("use ")]
-    assert row.rstrip().endswith(" -") and "ent " not in row
 
 
 def test_money_that_does_no_run_is_no_answer(

@@ -17,18 +17,14 @@ from advisor.planning.grant.allocation_programmes import (
     programmes,
 )
 from advisor.planning.grant.cautions import cautions
-from advisor.planning.grant.read_grant import read_grant
-from advisor.planning.plan_grant import load_grant
 from advisor.planning.sensitivity.explain import explain
 from advisor.planning.solver.money.cents import (
-    cents_by_year,
     purchase_cents,
     rental_cents,
 )
 from advisor.planning.solver.money.prices import months_in_grant
 from advisor.planning.solver.problem import (
     Allocation,
-    FixedCost,
     PlanningProblem,
     Rules,
 )
@@ -45,30 +41,6 @@ from tests.plans_for_tests import (
 )
 
 TODAY = date(2026, 11, 21)
-
-
-# Runs that share a machine, or take two
-
-
-def test_an_owned_machine_of_three_is_used_in_part(store_path: Path, tmp_path: Path) -> None:
-    text = (
-        "[grant]\nstart = 2027-01-01\nyears = 1\n"
-        '[[experiments]]\nmodel = "pythia-160m"\n'
-        '[[owned]]\ngpu = "RTX A6000"\ngpu_count = 3\n'
-        "[rentals]\nallowed = false\n[purchases]\nallowed = false\n"
-    )
-    path = tmp_path / "grant.toml"
-    path.write_text(text)
-    loaded = load_grant(Store(store_path), read_grant(path), TODAY)
-    plan = solve(loaded.problem)
-    assert plan.cost_cents == 0
-    used = {m.machine_id: m for m in loaded.problem.machines}[plan.placed[0].machine_id]
-    assert used.part_of is not None or used.gpu_count == 3
-    path.write_text(text + "[running]\nshare_gpus = false\n")
-    loaded = load_grant(Store(store_path), read_grant(path), TODAY)
-    if not loaded.problem.machines[0].times:
-        (said,) = [each for each in loaded.left_out if each.label == "3 × A6000 (owned)"]
-        assert "together" in said.reason
 
 
 # Allocations
@@ -188,20 +160,6 @@ def test_days_before_a_deadline_stay_free() -> None:
         solve(rented)
 
 
-def test_no_run_is_longer_than_is_acceptable() -> None:
-    problem = make_problem(
-        year_days=(0, 365),
-        experiments=(make_experiment("e", "a", 1, 0, 365),),
-        machines=(
-            make_machine("slow", "1000", {"a": 91.0}),
-            make_machine("fast", "9000", {"a": 20.0}),
-        ),
-    )
-    assert solve(problem).cost_cents == 1000_00
-    rules = Rules(longest_run_days=Decimal(90))
-    assert solve(replace(problem, rules=rules)).cost_cents == 9000_00
-
-
 def test_failures_take_time_and_money() -> None:
     rules = Rules(failures=Decimal("0.05"), price_per_kwh=Decimal(1))
     machine = make_machine("own", None, {"a": 20.0})
@@ -250,19 +208,6 @@ def test_depreciation_is_charged_by_time_and_use() -> None:
         assert months_in_grant(dated, (order - date(2027, 1, 1)).days) == months
 
 
-def test_a_machine_is_bought_later_where_prices_fall() -> None:
-    problem = make_problem(
-        year_days=(0, 365),
-        order_days=(0, 91, 182, 273),
-        experiments=(make_experiment("e", "a", 1, 200, 365),),
-        machines=(make_machine("buy", "10000", {"a": 30.0}),),
-        rules=Rules(price_change=Decimal("-0.2"), lead_days=30),
-    )
-    plan = solve(problem)
-    assert [p.order for p in plan.purchases] == [3]
-    assert [p.order for p in solve(replace(problem, rules=Rules(lead_days=30))).purchases] == [0]
-
-
 def test_rents_change_with_the_days_until_the_award_year_begins() -> None:
     """A year cut after 73 days is a fifth of a year later, not a whole one."""
     problem = make_problem(
@@ -287,38 +232,9 @@ def test_the_rate_of_an_allocation_is_as_it_is_paid() -> None:
     assert rental_cents(granted, "a", rules, 365) == 24_00
 
 
-def test_what_is_paid_whatever_is_bought_counts() -> None:
-    problem = make_problem(
-        year_days=(0, 100, 200),
-        experiments=(make_experiment("e", "a", 1, 0, 200),),
-        machines=(make_machine("buy", "1000", {"a": 30.0}),),
-        fixed=tuple(
-            FixedCost(
-                key="costs[1].amount",
-                name="disks",
-                kind="storage",
-                year=year,
-                amount=Decimal(100),
-                in_base=True,
-            )
-            for year in range(2)
-        ),
-        rules=Rules(overhead_rate=Decimal("0.5"), equipment_threshold=Decimal(500)),
-        budget_cents=1300_00,
-    )
-    plan = solve(problem)
-    assert plan.cost_cents == 1300_00
-    assert cents_by_year(problem, plan.purchases, plan.placed) == [1150_00, 150_00]
-    with pytest.raises(NoPlan):
-        solve(replace(problem, budget_cents=1299_99))
-
-
 def test_overhead_may_differ_by_what_it_is_charged_on() -> None:
     rules = Rules(overhead_rate=Decimal("0.5"), overhead_rate_cloud=Decimal("0.1"))
     assert rental_cents(make_rental("r", "1", {"a": 1.0}), "a", rules) == 26_40
-
-
-# While it computes
 
 
 @pytest.mark.parametrize("vat", ["0", "0.05", "0.19", "0.25"])

@@ -79,27 +79,3 @@ def test_an_allocation_of_one_year_is_one_pool_over_the_turn_of_the_award_year()
     for hours in (enough, enough - 1):
         in_all = replace(every_year, gpu_hours_a_year=None, gpu_hours=Decimal(hours))
         assert is_feasible(replace(yearly, allocations=(in_all,))) is (hours == enough)
-
-
-def test_an_experiment_has_its_least_number_of_runs() -> None:
-    """The cheap runs would take all the money: of the dear ones two must be done."""
-    days = {"cheap": 10.0, "dear": 40.0}
-    problem = make_problem(
-        year_days=(0, 400),
-        experiments=(
-            make_experiment("cheap", "cheap", 12, 0, 400),
-            make_experiment("dear", "dear", 4, 0, 400, min_runs=0),
-            make_experiment("dear too", "dear", 2, 0, 400, min_runs=0),
-        ),
-        rentals=(make_rental("r", "1", days),),
-        objective="most-runs",
-        budget_cents=10 * 24 * 100 * 12,
-    )
-    assert solve(problem).left_out == {"dear": 4, "dear too": 2}
-    asked = replace(problem.experiments[2], min_runs=2)
-    fair = replace(problem, experiments=(*problem.experiments[:2], asked))
-    plan = solve(fair)
-    assert plan.left_out == {"cheap": 8, "dear": 4}
-    assert plan.proven
-    with pytest.raises(NoPlan):
-        solve(replace(fair, budget_cents=10 * 24 * 100 * 7))

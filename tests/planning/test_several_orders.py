@@ -14,12 +14,7 @@ from advisor.planning.solver.problem import PlanningProblem
 from advisor.planning.solver.search_clock import clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_against_search
-from tests.plans_for_tests import (
-    quarters,
-    random_problem,
-)
-
-CENT = 0.01
+from tests.plans_for_tests import quarters, random_problem
 
 
 def ordered(seed: int) -> PlanningProblem:
