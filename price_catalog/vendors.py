@@ -21,7 +21,8 @@ EU = frozenset(
     }
 )
 Delivery = Literal["delivers", "does not deliver", "not stated", "not known"]
-"""``not stated``: a seller abroad who does not say; ``not known``: no seller of the table."""
+"""``not stated``: a seller abroad who does not say; ``not known``: ask, since it is no seller of the
+table, or one in the same customs union that does not say."""
 COUNTRIES = Path(__file__).with_name("countries.csv")
 
 
@@ -107,7 +108,9 @@ def delivery(name: str, country: str) -> Delivery:
         return "not known"
     if country == vendor.country or vendor.delivers_to & {country, "worldwide"}:
         return "delivers"
-    return "does not deliver" if vendor.delivers_to else "not stated"
+    if vendor.delivers_to:
+        return "does not deliver"
+    return "not known" if {country, vendor.country} <= EU else "not stated"
 
 
 def before_tax(quote: Quote, vat: Decimal) -> Quote:

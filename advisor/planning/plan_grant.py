@@ -45,6 +45,8 @@ class Explaining(Progress):
     """The plan is there; what else there is and what would change it is being tried."""
 
     so_far: Explanation | None = None
+    left_out: tuple[LeftOut, ...] = ()
+    """Of the grant, with what it would have saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +180,7 @@ def plan_loaded(
                 plan=plan,
                 settled=True,
                 so_far=found,
+                left_out=loaded.left_out,
             )
         )
 

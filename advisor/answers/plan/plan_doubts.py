@@ -16,7 +16,7 @@ from advisor.answers.wording import PREDICTED_MARK, days_and_ends
 from advisor.costs.rental import skypilot_names
 from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quoted_whole
-from advisor.planning.grant.candidates.procurement import seller_of
+from advisor.planning.grant.candidates.procurement import to_ask
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
@@ -27,7 +27,6 @@ from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Pr
 from advisor.planning.solver.rentals import cents_at_lowest, rented_ways
 from advisor.ranking.times import is_uneven, uneven_words
 from bench_runner.typed_numbers import percent
-from price_catalog.vendors import delivery
 
 if TYPE_CHECKING:
     from advisor.planning.planned_grant import Planned
@@ -154,6 +153,8 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     if bought:
         dearest = max(bought, key=lambda each: each.price)
         doubts.append(_price(loaded, dearest))
+    if ask := to_ask(loaded.grant.procurement, bought, loaded.quotes):
+        add("seller", " ".join(ask))
     doubts += rent_doubts(problem, money, loaded.today, plan)
     doubts += filter(None, [time_doubt(loaded, plan)])
     if instead := _instead(loaded, plan, found.alternatives):
@@ -181,7 +182,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     # What is said above is not said again.
     said = (NEEDS_QUOTE, NO_QUOTE) if any(NO_QUOTE in x.words for x in doubts) else (NEEDS_QUOTE,)
     told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
-    told = [text for text in told if not any(words in text for words in said)]
+    told = [text for text in told if not any(words in text for words in (*said, *ask))]
     if told:
         add("office", told[0] + (f" ({len(told) - 1} more)" if len(told) > 1 else ""))
     return doubts
@@ -222,10 +223,6 @@ def _price(loaded: Loaded, machine: Machine) -> Doubt:
         low, high = (written(Decimal(f"{end:.3g}")) for end in today)
         before = " before VAT" if loaded.problem.rules.vat else ""
         words += f"; {low} to {high}{before} if ordered today, in 9 of 10 cases"
-    country = loaded.grant.procurement.country
-    for seller in dict.fromkeys(seller_of(each.vendor) for each in machine.lines):
-        if country and machine.share_of is None and delivery(seller, country) == "not known":
-            words += f"; it is not known whether {seller} delivers to {country}"
     # The same cards as a sum, where a quote of hardly more is bought; or quoted whole, where the
     # sum is bought, which rankings by days put behind that.
     if (less := less_as_sum(machine, loaded.sums)) is not None:

@@ -214,7 +214,13 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
     from advisor.answers.plan.plan_text import progress_text
     from advisor.cli.progress_line import ProgressLine
     from advisor.planning.grant.read_grant import read_grant
-    from advisor.planning.plan_grant import explained_so_far, grant_at, search_for, stopped
+    from advisor.planning.plan_grant import (
+        Explaining,
+        explained_so_far,
+        grant_at,
+        search_for,
+        stopped,
+    )
     from advisor.planning.runs_on_bought_machines import with_terms
 
     path = Path(options.grant)
@@ -243,7 +249,8 @@ def _planned(options: argparse.Namespace, seconds: float) -> tuple[Planned, bool
                 if at.settled and not printed and at.plan is not None and early:
                     line.clear()
                     printed = True  # before it is: Ctrl-C may come as soon as somebody reads it
-                    _decided(options, loaded, at.plan)
+                    left_out = at.left_out if isinstance(at, Explaining) else loaded.left_out
+                    _decided(options, replace(loaded, left_out=left_out), at.plan)
 
             line.say("no plan yet · trying the plan")
             search = search_for(loaded, seconds, quick=options.quick)

@@ -106,18 +106,22 @@ class Loaded:
         return None if low == high else (round(low, 2), round(high, 2))
 
     def among(self, plan: Plan) -> str:
-        """`` among what is on sale or for rent``: of what a plan is the best, unless it is of all
-        there is."""
+        """`` among what is on sale or for rent and your rules allow``: of what a plan is the best,
+        unless it is of all there is."""
+        rules = "" if self.unrestricted is None else "your rules allow"
         bought = {each.machine_id for each in plan.purchases}
         machines = [each for each in self.problem.machines if each.machine_id in bought]
         for_nothing = not bought and not plan.rented and self.grant.objective == "cheapest"
-        if not self.with_told or not plan.runs or for_nothing:
+        if not plan.runs or for_nothing:
             return ""
+        if not self.with_told:
+            return f" among what {rules}" if rules else ""
         summed = any(less_as_sum(machine, self.sums) for machine in machines)
         words = f" among what is {'quoted' if summed else 'on sale'}"
         if any(rental.allocation is None for rental in self.problem.rentals):
             words += " or for rent"
-        return words if all(machine.on_sale for machine in machines) else f"{words} or named"
+        words += "" if all(machine.on_sale for machine in machines) else " or named"
+        return f"{words} and {rules}" if rules else words
 
 
 def load(reader: Reader, snapshot: Snapshot, grant: Grant, today: date) -> Loaded:

@@ -85,6 +85,7 @@ def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Secti
         notes=request.budget_notes(given),
         need=justification.need(given),
         choices=justification.choices(given),
+        bound_by_rules=given.loaded.unrestricted is not None,
         cheaper=justification.cheaper_without_quote(given),
         existing=justification.existing(given),
         renting=hours.renting(given, by_line),

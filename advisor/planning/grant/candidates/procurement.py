@@ -17,10 +17,9 @@ from price_catalog.vendors import delivery, find_vendor
 _YEARS = re.compile(r"(\d+(?:\.\d+)?)[ -]?years?")
 
 
-def warranty_years(words: str | None) -> float | None:
-    """The shortest time that a warranty names; None where it names none."""
-    found = [float(years) for years in _YEARS.findall(words or "")]
-    return min(found, default=None)
+def warranty_years(words: str | None) -> list[float]:
+    """The years that a warranty names, the shortest first: of labour and of parts."""
+    return sorted(float(years) for years in _YEARS.findall(words or ""))
 
 
 def seller_of(vendor: str) -> str:
@@ -46,8 +45,8 @@ def refused(
         if until and until < today:
             return f"{seller}'s quote is of {day_words(line.quoted_on)}, which is too old"
         years = warranty_years(None if quote is None else quote.warranty)
-        if rules.warranty_years and years is not None and years < rules.warranty_years:
-            return f"{seller} gives a warranty of {years:g} years"
+        if rules.warranty_years and years and years[-1] < rules.warranty_years:
+            return f"{seller} gives a warranty of {years[-1]:g} year{'s' * (years[-1] != 1)}"
     return None
 
 
@@ -62,7 +61,7 @@ def _seller(rules: Procurement, seller: str) -> str | None:
     vendor = find_vendor(seller)
     if to == "does not deliver":
         return f"{seller} does not deliver to {rules.country}"
-    if to == "not stated" and vendor is not None and vendor.country != rules.country:
+    if to == "not stated" and vendor is not None:
         where = f" ({vendor.country})" if vendor.country else ""
         return f"{seller}{where} does not say that it delivers to {rules.country}"
     return None
@@ -76,15 +75,18 @@ def is_among(seller: str, names: Iterable[str]) -> bool:
 def to_ask(
     rules: Procurement, machines: Iterable[Machine], quotes: Mapping[str, Quote]
 ) -> list[str]:
-    """What no quote says and procurement wants to know, in sentences."""
+    """What no quote says and procurement wants to know, in sentences. Whom you have a quote of
+    delivers to you."""
     found: dict[str, None] = {}
     for machine in machines:
         for line in machine.lines if machine.share_of is None else ():
             seller, quote = seller_of(line.vendor), quotes.get(line.quote_id)
-            if rules.country is not None and delivery(seller, rules.country) == "not known":
+            mine = quote is not None and quote.origin == "local"
+            if rules.country and not mine and delivery(seller, rules.country) == "not known":
                 found[f"Ask {seller} whether it delivers to {rules.country}."] = None
-            stated = None if quote is None else warranty_years(quote.warranty)
-            if rules.warranty_years and stated is None:
-                years = f"{rules.warranty_years:f} years"
-                found[f"Ask {seller} for a warranty of {years}: its quote states none."] = None
+            stated = None if quote is None else quote.warranty
+            years = warranty_years(stated)
+            if rules.warranty_years and (not years or years[0] < rules.warranty_years):
+                words = f"Ask {seller} for a warranty of {rules.warranty_years:f} years: its quote"
+                found[f"{words} states {stated if years else 'none'}."] = None
     return list(found)
