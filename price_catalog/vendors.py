@@ -21,8 +21,8 @@ EU = frozenset(
     }
 )
 Delivery = Literal["delivers", "does not deliver", "not stated", "not known"]
-"""``not stated``: a seller abroad who does not say; ``not known``: ask, since it is no seller of the
-table, or one in the same customs union that does not say."""
+"""``not stated``: a seller abroad who does not say; ``not known``: ask, since it is in no
+table, or in the same customs union and does not say."""
 COUNTRIES = Path(__file__).with_name("countries.csv")
 
 

@@ -15,7 +15,8 @@ def test_where_sellers_deliver() -> None:
     assert delivery("Thomas-Krenn and shops", "AT") == "delivers"
     assert delivery("Thomas-Krenn", "US") == "does not deliver"
     assert delivery("Kiebel", "DE") == "delivers"
-    assert delivery("LDLC.pro (FR)", "US") == "not stated"
+    assert delivery("LDLC.pro (FR)", "US") == delivery("BIZON", "DE") == "not stated"
+    assert delivery("Kiebel", "NL") == "not known"  # no customs between them: ask
     assert delivery("a shop", "US") == "not known"
 
 
