@@ -53,7 +53,7 @@ def test_a_form_says_of_known_lines_alone_where_it_is_told() -> None:
     known = {*LINES, "owned", "tax", "campus"}
     for funder in FUNDERS:
         form = funder_form(funder)
-        assert set(form.only_with) <= set(form.before_you_send), funder
+        assert set(form.only_with) <= set(form.before_you_send) <= set(form.sources), funder
         assert {line for lines in form.only_with.values() for line in lines} <= known
         assert form.threshold_usd is None or form.sources["threshold"]
 

@@ -122,12 +122,6 @@ def test_the_annex_lies_beside_the_report_and_is_not_overwritten(
         check_targets(names[:1], force=False)
 
 
-def test_every_rule_of_a_form_has_its_source() -> None:
-    for funder in FUNDERS:
-        form = funder_form(funder)
-        assert set(form.before_you_send) <= set(form.sources), funder
-
-
 def test_depreciation_stands_in_the_years_of_its_months(planned: Planned) -> None:
     plan, problem = planned.plan, planned.loaded.problem
     assert plan is not None and planned.explanation is not None

@@ -57,9 +57,7 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
     [
         ("total =", "totl =", ["budget.totl", "did you mean 'total'"]),
         ("[rentals]", "[rental]", ["rental", "did you mean 'rentals'"]),
-        ('model = "pythia-410m"', "modle = 1", ["experiments[1].modle", "'model'"]),
         ('"$30,000"', '"40.000"', ["budget.total", "40", "or 40,000: write 40 or 40000"]),
-        ('"$30,000"', '"€30,000"', ["budget.total", "is in EUR, and the grant is in USD"]),
         ('"$30,000"', '"-5"', ["budget.total", "negative"]),
         ('"$30,000"', "true", ["budget.total", "must be an amount"]),
         ('"$30,000"', "nan", ["budget.total", "not an amount"]),
@@ -82,11 +80,6 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
             '[institution]\nrules = "us-equipment-1000"\n[rentals]',
             ["institution.rules", "us-equipment-10000"],
         ),
-        (
-            "[rentals]",
-            "[running]\nutilisation = 1.5\n[rentals]",
-            ["running.utilisation", "above 0 and at most 1"],
-        ),
         ("[budget]", "[budget]\nper_year = [1, 2]", ["budget.per_year", "2 amounts for 1 year"]),
         ('model = "pythia-410m"', 'model = "a"\nby = 2028-06-01', ["experiments[1].by", "outside"]),
         (
@@ -95,11 +88,6 @@ def test_the_example_and_the_shipped_rules_are_read() -> None:
             ["experiments[1].by", "each year"],
         ),
         ('model = "pythia-410m"', 'model = "a"\nruns = 0', ["experiments[1].runs", "from 1"]),
-        (
-            "[rentals]",
-            "[electricity]\nusd_per_kwh = 0\n[rentals]",
-            ["electricity.usd_per_kwh", "above 0"],
-        ),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_key(

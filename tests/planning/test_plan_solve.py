@@ -180,20 +180,3 @@ def test_a_rented_run_that_may_start_in_any_year_starts_in_the_first() -> None:
     assert plan.finish_day == pytest.approx(220)
     starts = [(p.order, p.pieces[0][0]) for p in plan.placed if p.experiment_id == "any"]
     assert sorted(starts) == [(0, 0), (0, 14)]
-
-
-def test_what_machines_keep_can_count() -> None:
-    """A dear machine that lasts is judged by what it loses; what is paid stays whole."""
-    problem = make_problem(
-        year_days=(0, 365),
-        experiments=(make_experiment("e", "a", 1, 0, 365),),
-        machines=(make_machine("buy", "10000", {"a": 10.0}),),
-        rentals=(make_rental("rent", "25.00", {"a": 10.0}),),
-    )
-    assert solve(problem).rented
-    kept = replace(problem, rules=replace(problem.rules, lifetime_years=Decimal(5)))
-    plan = solve(kept)
-    assert plan.purchases
-    assert (plan.cost_cents, plan.judged_cents) == (10000_00, 2000_00)
-    with pytest.raises(NoPlan):
-        solve(replace(kept, budget_cents=5000_00))

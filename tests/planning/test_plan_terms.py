@@ -62,14 +62,6 @@ def allocated(**changes: Any) -> PlanningProblem:
     return make_problem(**(given_ | changes))
 
 
-def test_an_allocation_is_used_as_far_as_its_hours_go() -> None:
-    plan = solve(allocated())
-    assert (plan.cost_cents, plan.proven) == (240_00, True)
-    assert sorted(plan.rented.items()) == [("granted", 1), ("rent", 1)]
-    free = replace(allocated().allocations[0], gpu_hours_a_year=None)
-    assert solve(allocated(allocations=(free,))).cost_cents == 0
-
-
 def test_odds_weigh_an_allocation_against_what_else_there_is() -> None:
     """A machine of $100 does both runs; hours that come with odds of 10 % are no saving."""
     unsure = replace(allocated().allocations[0], gpu_hours_a_year=None, odds=Decimal("0.1"))

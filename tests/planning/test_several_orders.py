@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.planning.solver.problem import PlanningProblem
@@ -39,6 +39,7 @@ def ordered(seed: int) -> PlanningProblem:
 
 @settings(max_examples=16, deadline=None)
 @given(st.integers(0, 100_000))
+@example(104)  # its machine is cheapest on a later day of the year
 def test_with_several_days_to_order_on_no_search_finds_a_better_plan(seed: int) -> None:
     check_against_search(ordered(seed))
 

@@ -17,6 +17,7 @@ from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.solver.solve import solve
 from advisor.typed_input import InputError
 from tests.planning.forms_for_tests import SMALL, read
+from tests.planning.grant_files import refused
 from tests.plans_for_tests import make_experiment, make_machine, make_problem
 
 
@@ -95,6 +96,9 @@ def test_award_years_are_cut_as_the_funder_counts_them(tmp_path: Path) -> None:
 
 
 WON = 'currency = "KRW"\nusd_per_unit = 0.00068\nusd_per_unit_on = 2026-11-02\n'
+HOURS = '[[allocations]]\nname = "Campus"\ngpu = "H100"\n'
+HOUSE = '[institution]\nrules = "us-equipment-10000"\n'
+STAFF = '[[costs]]\nname = "x"\nkind = "staff"\namount = 1\n'
 HOURLY = 'name = "campus"\ngpu = "H100"\nprice_per_gpu_hour = '
 
 
@@ -150,7 +154,6 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ("[purchases]\norder_every_months = 2\n", "one of 1, 3, 6, 12"),
         ('[budget]\ncurrency = "EUR"\ntotal = "$40k"\n', "budget.total: is in dollars, and the"),
         ('[budget]\ncurrency = "GBP"\nper_year = ["1k", "$1k", 1]\n', "budget.per_year[2]: is in"),
-        ('[budget]\ncurrency = "EUR"\ntotal = "-5"\n', "negative: write one such as 40000, 40k"),
         ('[budget]\ntotal = "40k euros"\n', 'USD: write it in USD, or currency = "EUR"'),
         (
             '[budget]\ntotal = "kEUR 40"\n',
@@ -161,12 +164,7 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ('[budget]\ntotal = "C$"\n', "budget.total: 'C$' has no amount: write it like 40k CAD"),
         ('[budget]\ntotal = "C$ 5k"\n', "is in CAD, and the grant is in USD: write it"),
         ('[budget]\ntotal = "US$5k"\ncurrency = "CAD"\n', "is in USD, and the grant is in CAD"),
-        (
-            '[budget]\ntotal = "40k EUR"\n',
-            "is in EUR, and the grant is in USD: write it",
-        ),
         ('[budget]\ntotal = "€40,000"\n', ', or currency = "EUR" under [budget]'),
-        ('[budget]\ntotal = "USD 40k"\ncurrency = "CAD"\n', "is in USD, and the grant is in CAD"),
         (f"[budget]\ntotal = 1_600_000_000_000\n{WON}", "budget.total: is over $1,000,000,000"),
         (f"[budget]\ntotal = 1\n{WON}[[allocations]]\n{HOURLY}2e6\n", "is over $1,000: write it"),
         (
@@ -195,22 +193,13 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ("[evidence]\ntimes = 5\n", "must be one of published, sound, between quotes"),
         ("[running]\n[running]\n", "a key or a table is there twice (at line"),
         ("[running]\nslack = 0\nslack = 0\n", "column 10): remove one of the two"),
-        ("[running]\nslack = 15\n", "running.slack: must be a number from 0 to 0.9: 15 % is 0.15"),
         (
             "[running]\nutilisation = 0.5\nutilisation_by_year = [0.5, 0.6]\n",
             "running.utilisation_by_year: stands beside utilisation, and only one can count",
         ),
         (
-            "[purchases]\norder_on = [2027-04-01]\norder_every_months = 3\n",
-            "purchases.order_on: stands beside order_every_months",
-        ),
-        (
             "[electricity]\nusd_per_kwh = 0.1\nprice_per_kwh = 0.1\n",
             "electricity.price_per_kwh: stands beside usd_per_kwh",
-        ),
-        (
-            '[budget]\nshared = 5\nshared_per_year = [2, 3]\nshared_by = "x"\n',
-            "budget.shared_per_year: stands beside shared",
         ),
         (
             "[institution]\noverhead_rate = 0.5\noverhead_rate_by_year = [0.5, 0.6]\n",
@@ -219,16 +208,73 @@ def test_an_amount_is_read_as_it_is_written_where_its_currency_is_used(
         ("[budget]\nusd_per_unit_on = 2026-09-25\n", "usd_per_unit_on: says something of a rate"),
         ('[[allocations]]\nresource = "x"\n', "resource: belongs to a programme: write programme"),
         ('[budget]\nper_year = "10k"\n', 'per_year: must be a list of amounts, like ["40k"'),
-        ("[purchases]\nyears = [3]\n", "purchases.years: must be a list of whole numbers from 1"),
         ("[foo]\nx = 1\n", "foo: this key is not known; known: allocations, budget, costs"),
         ("[grantt]\nx = 1\n", "grantt: this key is not known; did you mean 'grant'?"),
+        (f"{HOUSE}overhead_rate_by_year = [0.5]\n", "has 1 rate for 2 years: write one for each"),
+        (f"{HOUSE}overhead_rate_by_year = 0.5\n", "must be a list of numbers from 0 to 2"),
+        (f"{HOUSE}overhead_rate_by_year = [0.5, 57]\n", "overhead_rate_by_year[2]: must be a"),
+        (f"{HOUSE}overhead_rate = 55\n", "must be a number from 0 to 2: 55 % is 0.55"),
+        (f'{HOUSE}overhead_rate = "615 %"\n', "must be a number from 0 to 2"),
+        ("[budget]\nvat = 19\n", "budget.vat: must be a number from 0 to 0.5: 19 % is 0.19"),
+        ("[budget]\nvat = 90\n", "budget.vat: must be a number from 0 to 0.5"),
+        (f"{HOUSE}life_months = 60\n", "is for equipment that is written off"),
+        (f'{HOUSE}fiscal_year_start = "31-12"\n', "fiscal_year_start: '31-12' is not a day"),
+        ("[institution]\noverhead_rate = 0.5\n", "institution.equipment_threshold: overhead needs"),
+        (
+            '[institution]\nrules = "horizon-europe"\noverhead_rate_by_year = [0.25, 0.25]\n',
+            "one rate: write overhead_rate",
+        ),
+        (
+            '[institution]\nrules = "horizon-europe"\nequipment_threshold = "$5k"\n',
+            "institution.equipment_threshold: is in dollars, and the grant is in EUR",
+        ),
+        ("[running]\nutilisation_by_year = 0.5\n", "must be a list of numbers above 0 and at most"),
+        ("[purchases]\norder_on = 2027-08-01\n", "must be a list of dates, without quotes"),
+        (
+            f'{STAFF}overhead = "no"\n',
+            "costs[1].overhead: must be true, false or a rate from 0 to 2",
+        ),
+        (
+            f"{STAFF}overhead = nan\n",
+            "costs[1].overhead: must be true, false or a rate from 0 to 2",
+        ),
+        (
+            f'{STAFF}per = "machine"\noverhead = 0.1\n',
+            "costs[1].overhead: what is paid with a machine bears overhead as that does",
+        ),
+        (
+            f"{STAFF}price_change = 0.1\n",
+            'costs[1].price_change: is for an amount of every year: write per = "year"',
+        ),
+        (
+            f'{STAFF}per = "year"\nyear = 2\n',
+            'costs[1].year: is for what is paid once: write per = "grant"',
+        ),
+        (f"{HOURS}credit = 5000\n", "allocations[1].credit: needs the price of an hour"),
+        (f"{HOURS}credit = 5000\nusd_per_gpu_hour = 0\n", "needs the price of an hour"),
+        (
+            f"{HOURS}credit = 5000\nusd_per_gpu_hour = 1\ngpu_hours_a_year = 9\n",
+            "remove one of the two",
+        ),
+        (f"{HOURS}gpu_hours = 9\ngpu_hours_a_year = 9\n", "remove one of"),
+        (
+            f'{HOURS}kind = "campus"\n',
+            "gpu_hours_a_year: is missing: write it, or the",
+        ),
+        (f"{HOURS}usd_per_gpu_hour = 1\nprice_per_gpu_hour = 1\n", "remove one of the two"),
+        (
+            f'{HOURS}credit = "$5k"\nprice_per_gpu_hour = 1\n',
+            "allocations[1].credit: is in dollars",
+        ),
+        (
+            f"{HOURS}credit = 5000\nusd_per_gpu_hour = 1e-9\n",
+            "allocations[1].credit: is 5,000,000,000,000 GPU-hours",
+        ),
+        (f"{HOURS}credit = -5\nusd_per_gpu_hour = 1\n", "allocations[1].credit: "),
     ],
 )
 def test_what_is_wrong_with_a_term_is_said(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read(tmp_path, SMALL + text)
-    assert words in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert words in refused(tmp_path, SMALL + text)
 
 
 def test_every_field_that_is_wrong_is_named(tmp_path: Path) -> None:
