@@ -232,6 +232,7 @@ _SUCH_AS = {
     "minutes": "90, 90 min or 2h",
     "seconds": "90, 2 min or 1h",
     "GiB": "64 or 128GiB",
+    "epochs": "3",
 }
 
 

@@ -124,6 +124,7 @@ def test_a_ranking_a_prediction_and_a_grant_say_one_time(
         (["--train", "full", "--data", "50M", "--rank", "8"], "--rank"),
         (["--epochs", "3", "--train", "pretrain"], "--epochs is of fine-tuning"),
         (["--epochs", "0", "--train", "lora"], "the number of epochs '0' is out of range"),
+        (["--epochs", "x", "--train", "lora"], "is not a number of epochs: write one such as 3\n"),
         (["--train", "lota", "--data", "50M"], "pretrain, full, lora or qlora"),
         (["--train", "lora", "--data", "many"], "--data"),
         (["--train", "lora", "--data", "1e10x1000000"], "at most 1,000T"),
