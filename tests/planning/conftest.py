@@ -12,8 +12,7 @@ from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned_grant import Planned
 from advisor.store import Store
 from tests.once_for_tests import value_once
-from tests.planning.example_reports import planned_from
-from tests.planning.forms_for_tests import TODAY
+from tests.planning.forms_for_tests import TODAY, planned_from
 from tests.planning.grant_files import changed
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from advisor.planning.currency import Currency
 from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.problem_of_grant import Loaded, rules_of
 from advisor.planning.grant.read_grant import read_grant
+from advisor.planning.plan_grant import EXAMPLE, load_grant, plan_loaded
 from advisor.planning.planned_grant import Planned
 from advisor.planning.report.build_report import build_report
 from advisor.planning.report.document import Report
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import PlanningProblem
+from advisor.store import Store
 from tests.planning.grant_files import changed
 from tests.plans_for_tests import make_problem
 
@@ -46,11 +49,19 @@ def in_currency(loaded: Loaded, currency: Currency) -> Loaded:
     return replace(loaded, problem=problem, grant=replace(loaded.grant, currency=currency))
 
 
-def report_for(planned: Planned, **changes: object) -> Report:
+def planned_from(store_path: Path, **changes: Any) -> Planned:
+    """The worked example with other values, solved and explained."""
+    loaded = load_grant(Store(store_path), changed(read_grant(EXAMPLE), **changes), TODAY)
+    planned = plan_loaded(loaded, 300)
+    assert planned.plan is not None
+    return planned
+
+
+def report_for(planned: Planned, *, pictures: bool = False, **changes: object) -> Report:
     grant = changed(planned.loaded.grant, **changes)
     loaded = replace(in_currency(planned.loaded, grant.currency), grant=grant)
     assert planned.plan is not None and planned.explanation is not None
-    return build_report(loaded, planned.plan, planned.explanation, pictures=False)
+    return build_report(loaded, planned.plan, planned.explanation, pictures=pictures)
 
 
 NOTHING = Plan(

@@ -23,7 +23,7 @@ from advisor.planning.solver.solve import cheapest_with_runs, solve
 from advisor.ranking.snapshot import take_snapshot
 from advisor.store import Store
 from price_catalog.power import wall_w
-from tests.planning.example_reports import TODAY
+from tests.planning.forms_for_tests import TODAY
 
 
 def setting(grant: Grant, key: str) -> Decimal:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
+import pytest
 from msgspec import structs
 
 from advisor.planning.grant.candidates.grant_machines import LeftOut
@@ -16,15 +17,10 @@ from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned_grant import Planned
 from advisor.planning.report.formats.markdown_csv_json import to_markdown
 from advisor.planning.sensitivity.explain import Alternative
-from advisor.planning.solver.problem import PriceLine
 from advisor.store import Store
-from price_catalog.model import OWN_QUOTE, Quote
+from price_catalog.model import OWN_QUOTE
 from tests.planning.forms_for_tests import GRANT, TODAY, grant_head, read, report_for
 from tests.planning.grant_files import changed
-
-
-def _quote(planned: Planned, line: PriceLine) -> Quote:
-    return planned.loaded.quotes[line.quote_id]
 
 
 def test_a_funder_is_not_told_whose_quote_yours_is(planned: Planned) -> None:
@@ -131,3 +127,41 @@ def test_what_needs_a_quote_and_costs_less_is_named(planned: Planned) -> None:
         "that we compared and that the rules of this grant allow does this work for less." in told
     )
     assert "With Cheaper the whole would cost $84 less, but a sum." in told
+
+
+@pytest.mark.parametrize(
+    ("gap", "words"),
+    [
+        (0.5, "Why not rent. Doing the same work on rented computers costs at least $500,000 in"),
+        (0.05, "Why not rent. Doing the same work on rented computers costs at least $950,000 in"),
+        (0.9999, None),  # it might cost nearly nothing
+        (None, None),
+    ],
+)
+def test_a_poor_plan_of_another_kind_says_only_what_is_sure(
+    planned: Planned, gap: float | None, words: str | None
+) -> None:
+    plan = planned.plan
+    assert plan is not None and planned.explanation is not None
+    rent = replace(plan, proven=False, gap=gap, cost_cents=1_000_000_00, judged_cents=1_000_000_00)
+    other = Alternative(
+        label="buy nothing, rent instead",
+        change={"no_purchases": True},
+        plan=rent,
+        over_budget=False,
+        proven=False,
+    )
+    told = replace(planned, explanation=replace(planned.explanation, alternatives=(other,)))
+    report = report_for(told, rentals={"allowed": True})
+    text, annex = (to_markdown(part) for part in report.parts())
+    assert "1,000,000" not in text
+    untold = "There was no time to work out what renting would cost"
+    assert ("Why not rent" in text) is (words is not None) is (untold not in annex)
+    assert words is None or words in text
+    assert "more, by the best that was found. " in annex
+    # A plan that is nearly the best says what such plans cost, also where this one costs more.
+    near = replace(rent, gap=0.05, cost_cents=plan.cost_cents, judged_cents=plan.cost_cents)
+    close = replace(other, plan=near)
+    told = replace(planned, explanation=replace(planned.explanation, alternatives=(close,)))
+    text = to_markdown(report_for(told, rentals={"allowed": True}).parts()[0])
+    assert "By the best plan that was found, doing the same work on rented computers" in text

@@ -40,9 +40,6 @@ from tests.plans_for_tests import (
     make_rental,
 )
 
-TODAY = date(2026, 11, 21)
-
-
 # Allocations
 
 

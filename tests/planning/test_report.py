@@ -15,13 +15,15 @@ from advisor.planning.plan_grant import EXAMPLE
 from advisor.planning.report.formats.markdown_csv_json import to_csv_text, to_json_text, to_markdown
 from advisor.planning.report.formats.pdf import to_pdf
 from advisor.planning.report.formats.xlsx import to_xlsx
-from tests.planning.example_reports import planned_from, report_of
+from tests.planning.forms_for_tests import planned_from, report_for
 
 
 def test_the_same_inputs_give_the_same_bytes(store_path: Path) -> None:
     """Read, solved and explained anew: two models, of which one is trained every year."""
     wanted = read_grant(EXAMPLE).experiments[3:5]
-    report, again = (report_of(planned_from(store_path, experiments=wanted)) for _ in range(2))
+    report, again = (
+        report_for(planned_from(store_path, experiments=wanted), pictures=True) for _ in range(2)
+    )
     for form in (to_markdown, to_csv_text, to_json_text, to_pdf, to_xlsx):
         assert form(report) == form(again), form.__name__
 

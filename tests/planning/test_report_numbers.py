@@ -25,7 +25,7 @@ from advisor.planning.report.number_ledger import Num
 from advisor.planning.solver.money.arithmetic import OPERATIONS
 from advisor.planning.solver.money.cents import run_cents
 from advisor.planning.solver.problem import Rules
-from tests.planning.example_reports import planned_from, report_of
+from tests.planning.forms_for_tests import planned_from, report_for
 from tests.planning.number_walk import Walk
 from tests.plans_for_tests import make_machine
 
@@ -37,7 +37,7 @@ def planned(bought: Planned) -> Planned:
 
 @pytest.fixture(scope="module")
 def report(planned: Planned) -> Report:
-    return report_of(planned)
+    return report_for(planned, pictures=True)
 
 
 DAY = r"\d{1,2} [A-Z][a-z]+ \d{4}"
@@ -92,7 +92,7 @@ def every(value: Any) -> Iterator[Any]:
 
 
 def test_every_number_is_walked_back_to_its_rows(variant: Planned, store_path: Path) -> None:
-    found = json.loads(to_json_text(report_of(variant, pictures=False)), parse_float=Decimal)
+    found = json.loads(to_json_text(report_for(variant)), parse_float=Decimal)
     rows = {row["number"]: row for row in found["rows"]}
     assert variant.plan is not None
     (total,) = [row["value"] for row in found["rows"] if row["label"] == "total cost"]

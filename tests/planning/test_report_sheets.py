@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from advisor.planning.grant.toml_reader import AmountOrZero
 from advisor.planning.planned_grant import Planned
 from advisor.planning.report.calendar_lanes import calendar_lanes
 from advisor.planning.report.document import Report, ReportTable, Section
-from advisor.planning.report.formats.pdf import to_typst
+from advisor.planning.report.formats.pdf import missing_letters, to_typst
 from advisor.planning.report.formats.write_report import write_report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.report.number_ledger import Num
@@ -190,3 +191,16 @@ def test_a_spreadsheet_reads_the_csv_as_utf_8(planned: Planned, tmp_path: Path) 
     assert first["form"] == "DFG, by funding year"
     assert re.fullmatch(r"\d+,\d\d", first["all years"])
     assert all(len(row) == len(lines[0].split(";")) for row in csv.reader(lines, delimiter=";"))
+
+
+def test_what_no_font_has_is_told_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    typst = pytest.importorskip("typst")
+    monkeypatch.setattr(typst, "query", partial(typst.query, ignore_system_fonts=True))
+    assert missing_letters("王小 and 王") == ["王", "小"]
+    sections = (Section(title="Who", blocks=("for 王小",)),)
+    report = Report(title="A plan", made_on=date(2026, 11, 24), sections=sections, rows=())
+    source = to_typst(report)
+    assert "no font for 2 of the letters below (U+738B, U+5C0F)" in source
+    assert "Noto Sans CJK" in source
+    assert source.index("no font for 2") < source.index("for 王小")
+    assert "no font" not in to_typst(replace(report, sections=()))

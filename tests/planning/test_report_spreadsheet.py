@@ -19,7 +19,7 @@ from advisor.planning.planned_grant import Planned
 from advisor.planning.report.document import Report
 from advisor.planning.report.formats.xlsx import to_xlsx
 from advisor.planning.solver.money.cents import purchase_cents
-from tests.planning.example_reports import report_of
+from tests.planning.forms_for_tests import report_for
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def planned(bought: Planned) -> Planned:
 
 @pytest.fixture(scope="module")
 def report(planned: Planned) -> Report:
-    return report_of(planned)
+    return report_for(planned, pictures=True)
 
 
 def rounded(number: float, digits: int) -> float:
