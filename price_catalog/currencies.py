@@ -37,32 +37,27 @@ _IN_SMALL = ("usd", "eur", "gbp", "chf", "cad", "inr")
 """Codes that are known however their letters are cased."""
 _NAMES = "|".join(map(re.escape, sorted((*_SIGNS, *_IN_SMALL), key=len, reverse=True)))
 _NAME = rf"(?:(?i:{_NAMES})|[A-Z]{{3}})"
-_FIRST = re.compile(rf"({_NAME})\s*(?![a-zA-Z])")
-_LAST = re.compile(rf"(?:(?<=[\d\s.,kKmM-])|^)({_NAME})$")
-
-
+_FIRST = rf"({_NAME})\s*(?![a-zA-Z])"
+_LAST = rf"(?:(?<=[\d\s.,kKmM-])|^)({_NAME})$"
+"""Patterns are text here: `re` compiles each when an amount first needs it."""
 _TAX = r"(?:vat|gst|tax|taxes|mwst\.?|ust\.?|tva|iva|btw)"
-WITHOUT_TAX = re.compile(
-    rf"[\s,(]*(?:\b(?:ex|exc|excl|excluding|exclusive of|without|plus|before|zzgl|hors)\b\.?|\+)"
-    rf"\s*{_TAX}\)?$|[\s,(]*\b(?:net|netto|ht)\)?$",
-    re.IGNORECASE,
+_WITHOUT_TAX = (
+    r"(?i)[\s,(]*(?:\b(?:ex|exc|excl|excluding|exclusive of|without|plus|before|zzgl|hors)\b\.?"
+    rf"|\+)\s*{_TAX}\)?$|[\s,(]*\b(?:net|netto|ht)\)?$"
 )
 """What may stand behind an amount: prices are without tax here."""
-WITH_TAX = re.compile(
-    rf"\b(?:inc|incl|including|inclusive of|with|inkl)\b\.?\s*{_TAX}\)?$"
-    r"|\b(?:ttc|brutto|gross)\)?$",
-    re.IGNORECASE,
+WITH_TAX = (
+    rf"(?i)\b(?:inc|incl|including|inclusive of|with|inkl)\b\.?\s*{_TAX}\)?$"
+    r"|\b(?:ttc|brutto|gross)\)?$"
 )
-_NO_PRICE = re.compile(
-    r"tb[acd]|n/?a|poa|-+|\?+|ask|call.*|(?:up)?on request|price on (?:request|application)"
-    r"|(?:on )?quot(?:e|ation)|auf anfrage|sur demande",
-    re.IGNORECASE,
+_NO_PRICE = (
+    r"(?i)tb[acd]|n/?a|poa|-+|\?+|ask|call.*|(?:up)?on request|price on (?:request|application)"
+    r"|(?:on )?quot(?:e|ation)|auf anfrage|sur demande"
 )
 """What sellers write where they name no price."""
-_AS_IN_INDIA = re.compile(
-    r"(\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?|\d[\d,]*(?:\.\d+)?(?=\s*[a-z]))"
-    r"\s*(?:(lakhs?|lacs?)|(crores?|cr))?(?:\s+of)?",
-    re.ASCII | re.IGNORECASE,
+_AS_IN_INDIA = (
+    r"(?ai)(\d{1,2}(?:,\d{2})+,\d{3}(?:\.\d{1,2})?|\d[\d,]*(?:\.\d+)?(?=\s*[a-z]))"
+    r"\s*(?:(lakhs?|lacs?)|(crores?|cr))?(?:\s+of)?"
 )
 """Commas between two digits, 1,20,000; lakh (100,000) and crore (10,000,000)."""
 
@@ -72,25 +67,25 @@ def without_currency(text: str, currency: str = "") -> tuple[str, tuple[str, ...
     without what says that tax is not in it; ``currency`` is what it is in where it does not say.
     Raises ValueError, which says what is wrong with either."""
     number = text.strip()
-    if len(number) > _MOST_LETTERS:
+    if len(number) > _MOST_LETTERS or number.rstrip("kKmM").isdecimal():
         return number, ()
-    if _NO_PRICE.fullmatch(number):
+    if re.fullmatch(_NO_PRICE, number):
         raise ValueError("is no price yet: ask for it, and leave it out until then")
-    if WITH_TAX.search(number):
+    if re.search(WITH_TAX, number):
         raise ValueError("is with tax: write the amount without it")
-    number = WITHOUT_TAX.sub("", number)
+    number = re.sub(_WITHOUT_TAX, "", number)
     codes: tuple[str, ...] = ()
-    if (first := _FIRST.match(number)) is not None:
+    if (first := re.match(_FIRST, number)) is not None:
         number, codes = number[first.end() :], _codes(first[1])
-    if (last := _LAST.search(number)) is not None:
+    if (last := re.search(_LAST, number)) is not None:
         behind = _codes(last[1])
         both = tuple(code for code in codes or behind if code in behind)
         if not both:
             raise ValueError(f"has two currencies: write it like 40k {codes[0]} or 40k {behind[0]}")
         number, codes = number[: last.start()].rstrip(), both
-    if codes and (_FIRST.match(number) or _LAST.search(number)):
+    if codes and (re.match(_FIRST, number) or re.search(_LAST, number)):
         raise ValueError(f"has its currency twice: write it like 40k {codes[0]}")
-    if (indian := _AS_IN_INDIA.fullmatch(number)) is not None:
+    if (indian := re.fullmatch(_AS_IN_INDIA, number)) is not None:
         times = 10**5 if indian[2] else 10**7 if indian[3] else 1
         plain = f"{(Decimal(indian[1].replace(',', '')) * times).normalize():f}"
         if "INR" not in (codes or (currency,)):

@@ -169,6 +169,13 @@ def mark_at(candidates: Candidates, i: int) -> str:
     return "" if best is None or best.chosen is None else estimate_mark(best.chosen)
 
 
+def middle_of(providers: int) -> str:
+    """Which of its providers' rates a rent is: of an even number the dearer of the middle two."""
+    if providers == 1:
+        return "the only provider known"
+    return f"the {'dearer' if providers == 2 else 'median'} of {providers} providers"
+
+
 def list_words(names: Sequence[str]) -> str:
     """``A``, ``A and B``, ``A, B and C``."""
     *some, last = names

@@ -338,7 +338,7 @@ def _includes(text: str, item_kind: str) -> str:
 
 def _amount(text: str, currency: str) -> Decimal:
     """The price without its currency, which must be the one that is said."""
-    if WITH_TAX.search(text):
+    if re.search(WITH_TAX, text):
         raise ValueError(f"{shown(text)} is with tax: write the number, and tax as included")
     try:
         number, codes = without_currency(text, currency)

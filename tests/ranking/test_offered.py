@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from advisor.answers.ranking.before_you_order import steps_of
+from advisor.answers.ranking.rank_sentence import Verdict
+from advisor.answers.wording import price_day_words
 from advisor.costs.price_book import choose_quotes
 from advisor.ranking.candidates import Candidates, vat_in
-from advisor.ranking.question import RANK_RULES, Question
+from advisor.ranking.question import RANK_RULES, CandidatesKey, Question
 from advisor.ranking.row_order import rank
 from advisor.ranking.snapshot import Snapshot
 from price_catalog.builds import enumerate_builds
@@ -130,6 +133,15 @@ def test_a_machine_at_less_than_its_cards_cost_since_is_not_for_sale(
     place = next(i for i, build in enumerate(found.builds) if build.host.host_id == "whole")
     assert found.overtaken[place] == (first == "host-1")
     assert found.offered[place] == (first == "whole")
+    if first == "host-1":  # only the machine is within this budget: what its cards cost, and since
+        alone = Verdict(rank(found, Question(budget_usd=Decimal(2000))))
+        words = " ".join(
+            step.words for step in steps_of(alone, CandidatesKey("m", "latest", "sound"))
+        )
+        assert (
+            f"its GPUs alone cost $2,000 ({asked.label}, {price_day_words(YOUNG, date.today())})"
+            in words
+        )
 
 
 QUOTES: list[Callable[[str], Quote]] = [

@@ -162,9 +162,7 @@ def _machines(reader: Reader) -> list[Finding]:
     }
     found = []
     for gpu_id, count, says in _MACHINES:
-        row = rows.get((gpu_id, count))
-        if row is None:
-            continue
+        row = rows[gpu_id, count]
         verdict, run_usd = row.time.verdict or "unchecked", row.experiment_cost_usd
         assert run_usd is not None  # no electricity is counted
         found.append(

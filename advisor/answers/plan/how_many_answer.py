@@ -14,7 +14,7 @@ from typing import Any
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
 from advisor.answers.plan.plan_calendar import short_day
 from advisor.answers.plan.plan_doubts import doubt_of, price_command, rent_doubts
-from advisor.answers.plan.plan_sentence import does, overhead_words, things_done
+from advisor.answers.plan.plan_sentence import does, overhead_words, things_done, written_cost
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amount_words import counted, day_words
 from advisor.costs.cost_of_owning import CENT
@@ -138,7 +138,7 @@ def reach_sentence(answer: Reached) -> str:
     begins += f" (no more than {MOST_RUNS} are counted)" if least else ""
     estimated = ", by estimated times" if "predicted" in _bases(first, plan) else ""
     return (
-        f"{begins} for {_cost(grant, plan)} {overhead_words(grant)}, done by "
+        f"{begins} for {written_cost(grant, plan.cost_cents)} {overhead_words(grant)}, done by "
         f"{day_words(_over_by(grant, plan))}{estimated}: {does(grant, first.problem, plan)}."
     )
 
@@ -180,14 +180,10 @@ def _short_row(grant: Grant, found: Reach) -> dict[str, str]:
     return {
         "model": name,
         "runs": f"{mark}{found.runs}{' or more' if found.runs == MOST_RUNS else ''}",
-        "cost": _cost(grant, plan),
+        "cost": written_cost(grant, plan.cost_cents),
         "done by": short_day(_over_by(grant, plan)),
         "with": "; ".join(things) or "what is owned",
     }
-
-
-def _cost(grant: Grant, plan: Plan) -> str:
-    return grant.currency.written(Decimal(plan.cost_cents) / 100)
 
 
 def _over_by(grant: Grant, plan: Plan) -> date:

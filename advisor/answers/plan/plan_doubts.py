@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.measure_commands import measure_command
-from advisor.answers.plan.plan_sentence import middle_word, written_cost
+from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
-from advisor.answers.wording import PREDICTED_MARK, days_and_ends
+from advisor.answers.wording import PREDICTED_MARK, days_and_ends, middle_of
 from advisor.costs.rental import skypilot_names
 from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quoted_whole
@@ -193,11 +193,11 @@ def _instead(loaded: Loaded, plan: Plan, others: Sequence[Alternative]) -> str |
     for each in others:
         if "without_allocation" in each.change and each.plan is None:
             budget = whole_budget_cents(loaded.problem)
-            of = "" if budget is None else f" for {written_cost(loaded, budget)}"
+            of = "" if budget is None else f" for {written_cost(loaded.grant, budget)}"
             return f"{each.label}: there is no plan{of}"
     for each in others:
         if each.plan is not None and each.plan.runs:
-            words = f"{each.label}: {written_cost(loaded, each.plan.cost_cents)}"
+            words = f"{each.label}: {written_cost(loaded.grant, each.plan.cost_cents)}"
             if each.plan.runs < plan.runs:
                 words += f", {each.plan.runs} of {plan.runs} runs"
             note = note_of(loaded, plan, each)
@@ -252,7 +252,7 @@ def rent_doubts(problem: PlanningProblem, money: Currency, today: date, plan: Pl
     if number == 1:
         words += "and no other provider is known"
     else:
-        words += f"{middle_word(number)} of {number} providers"
+        words += middle_of(number)
         if (least := cents_at_lowest(problem, plan)) < plan.cost_cents * WORTH_SAYING:
             words += f"; the whole plan is {money.written(Decimal(least) / 100)}{taxed} at the "
             words += f"cheapest rates, here {money.exactly(low.price_per_hour)} of {low.who} "

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import groupby
 from operator import itemgetter
 
-from advisor.answers.wording import list_words
+from advisor.answers.wording import list_words, middle_of
 from advisor.costs.amount_words import day_words
 from advisor.planning.grant.candidates.grant_machines import unquoted
 from advisor.planning.grant.candidates.prices_from_parts import is_summed
@@ -42,12 +42,12 @@ def plan_sentence(loaded: Loaded, plan: Plan) -> str:
     if plan.runs == asked:
         runs = {1: "the one run", 2: "both runs"}.get(asked, f"all {asked} runs")
     budget = whole_budget_cents(problem)
-    of = "" if budget is None else f" of {written_cost(loaded, budget)}{_added(grant)}"
+    of = "" if budget is None else f" of {written_cost(loaded.grant, budget)}{_added(grant)}"
     over = problem.start + timedelta(days=last_day(plan.finish_day))
     done = does(grant, problem, plan)
     return (
         f"{done[:1].upper()}{done[1:]}: {runs}{_of_them(loaded, plan)} for "
-        f"{written_cost(loaded, plan.cost_cents)}{of} "
+        f"{written_cost(loaded.grant, plan.cost_cents)}{of} "
         f"{overhead_words(grant)}{_shares(loaded, plan)}, done by {day_words(over)}; "
         f"{_sure(loaded, plan)}."
     )
@@ -98,7 +98,7 @@ def _shares(loaded: Loaded, plan: Plan) -> str:
     asked, rest = asked_and_beside(loaded, plan)
     shares = []
     if asked * 100 != plan.cost_cents:
-        of = f"for {money(asked)} of the {written_cost(loaded, plan.cost_cents)}"
+        of = f"for {money(asked)} of the {written_cost(loaded.grant, plan.cost_cents)}"
         shares.append(f"the funder is asked {of if asked else 'for nothing'}")
     if loaded.grant.shared_by is not None:
         theirs = money(loaded.grant.shared)
@@ -196,14 +196,9 @@ def _got(grant: Grant, machine: Machine | Rental, count: int) -> tuple[str, str]
     return "buy", f"{named}{sold_abroad(grant, machine)}"
 
 
-def middle_word(providers: int) -> str:
-    """What the rate in the middle is of several: of an even number the dearer of the two there."""
-    return "the dearer" if providers == 2 else "the median"
-
-
 def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]:
-    """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda (median
-    of 5 providers)")``; of an allocation ``("use", "1 × A100 at Campus")``."""
+    """``("rent", "4 × H100 from Lambda")``, ``("rent", "3 × (4 × H100) at once from Lambda (the
+    median of 5 providers)")``; of an allocation ``("use", "1 × A100 at Campus")``."""
     assert isinstance(rental, Rental)
     if rental.allocation is not None:
         return "use", f"{rental.gpus} at {rental.who}"
@@ -211,7 +206,7 @@ def _hired(rental: Machine | Rental, at_once: int, runs: int) -> tuple[str, str]
     gpus += ", one run after the other," if at_once == 1 < runs else ""
     marks = [] if rental.kind == "on-demand" else [rental.kind]
     if len(rental.offers) > 1:
-        marks.append(f"{middle_word(len(rental.offers))} rate of {len(rental.offers)} providers")
+        marks.append(middle_of(len(rental.offers)))
     if rental.row_of_one:
         marks.append(f"{rental.gpu_count} times the price of one")
     marked = f" ({', '.join(marks)})" if marks else ""
@@ -223,6 +218,6 @@ def overhead_words(grant: Grant) -> str:
     return f"with{'' if grant.charges_overhead else 'out'} overhead"
 
 
-def written_cost(loaded: Loaded, cents: int) -> str:
+def written_cost(grant: Grant, cents: int) -> str:
     """In the grant's own currency."""
-    return loaded.grant.currency.written(Decimal(cents) / 100)
+    return grant.currency.written(Decimal(cents) / 100)

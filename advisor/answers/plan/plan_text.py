@@ -133,7 +133,7 @@ def _alternatives(planned: Planned, width: int) -> list[str]:
         row = {"instead": each.label, "cost": "no such plan", "runs": "-", "done by": "-"}
         if each.plan is not None:
             over = loaded.problem.start + timedelta(days=last_day(each.plan.finish_day))
-            row["cost"] = written_cost(loaded, each.plan.cost_cents)
+            row["cost"] = written_cost(loaded.grant, each.plan.cost_cents)
             row |= {"runs": str(each.plan.runs), "done by": short_day(over)}
         rows.append(row | {"note": note_of(loaded, planned.plan, each) or "-"})
     right = frozenset({"cost", "runs"})
@@ -188,7 +188,7 @@ def _rows(loaded: Loaded, plan: Plan) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = []
 
     def add(do: str, what: str, runs: int | str, cents: int, prices_of: str = "-") -> None:
-        written = written_cost(loaded, cents)
+        written = written_cost(loaded.grant, cents)
         rows.append(dict(zip(COLUMNS, (do, what, str(runs), written, prices_of), strict=True)))
 
     runs, paid, used = Counter[tuple[str, int]](), Counter[str](), Counter[str]()

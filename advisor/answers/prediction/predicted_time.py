@@ -139,10 +139,10 @@ def as_text(
         gib, mark = answer.memory_gib, PREDICTED_MARK
         if answer.measured:
             gib, mark = answer.measured[0].peak_memory_gib, ""
-        foot = "\n" if gib is None else f"\nMemory of each GPU: {mark}{plain(gib)} GiB. "
-        foot += "" if details else "Settings, and what it rests on: add --details."
+        foot = [] if gib is None else [f"Memory of each GPU: {mark}{plain(gib)} GiB."]
+        foot += [] if details else ["Settings, and what it rests on: add --details."]
         table = to_table(rows, list(rows[0]), frozenset(list(rows[0])[1:2]), width=width)
-        blocks.append(table + foot)
+        blocks.append(f"{table}\n{' '.join(foot)}".rstrip())
     if details:
         lines = [
             fill(words, width, initial_indent=f"  {label:<10}", subsequent_indent=" " * 12)

@@ -16,6 +16,7 @@ from advisor.answers.build_words import (
     rented_words,
 )
 from advisor.answers.checklist import of_typed_store
+from advisor.answers.ranking.question_words import flags, prices_and_evidence
 from advisor.answers.wording import PREDICTED_MARK, counted_days, mark_at, price_day_words
 from advisor.costs.cost_of_owning import CostTerms, TotalCostOfOwnership
 from advisor.costs.price_book import add_command
@@ -146,14 +147,8 @@ def costs_asked(
         raise InputError(obstacle)
     if obstacle is None and found.problem is not None:
         raise InputError(f"{found.problem}; say them with --rack-units, such as 8")
-    flags = {
-        "prices": None if prices == "latest" else prices,
-        "evidence": None if evidence == "sound" else evidence,
-        "power": power_w,
-        "rack-units": rack_units,
-    }
-    said = "".join(f" --{flag} {value}" for flag, value in flags.items() if value is not None)
-    return replace(found, asked=said)
+    stated = flags(power=power_w, rack_units=rack_units)
+    return replace(found, asked=prices_and_evidence(key) + stated)
 
 
 def costs_of(

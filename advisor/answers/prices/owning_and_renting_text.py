@@ -11,6 +11,7 @@ from advisor.answers.checklist import Doubt, asked_of, doubt_block, quoted
 from advisor.answers.prices.owning_and_renting import BuildCosts, chosen_build
 from advisor.answers.wording import (
     is_unquoted,
+    middle_of,
     pays_words,
     price_day_words,
     rests_on_words,
@@ -180,11 +181,9 @@ def offer_words(offer: RentOffer) -> str:
     one = "" if offer.times == 1 else " for each GPU"
     asked = f"{written_provider(whose.provider)}, {whose.priced_on}"
     asked += f"; {whose.leaves_out} are billed on top" if whose.leaves_out else ""
-    if offer.providers == 1:
-        return f"{offer.kind}: {hourly}, the only offer{one}: {asked}"
     low, high = (usd_and_cents(end / offer.times) for end in (offer.low_usd, offer.high_usd))
-    which = "dearer" if offer.providers == 2 else "median"
-    of = f"the {which} of {offer.providers} offers{one} ({low} to {high})"
+    of = f"{middle_of(offer.providers)}{one}"
+    of += f" ({low} to {high})" if offer.providers > 1 else ""
     return f"{offer.kind}: {hourly}, {of}: {asked}"
 
 
@@ -343,7 +342,7 @@ def _rests_on(costs: BuildCosts, evens: Sequence[BreakEven], width: int) -> list
         rental, rates = even.offer.middle, even.offer.rates
         said = f"{written_provider(rental.provider)}, {rental.priced_on}, "
         said += rental.url or rental.source_id
-        facts.append((even.offer.kind, f"median of {len(rates)}: {said}"))
+        facts.append((even.offer.kind, f"{middle_of(len(rates))}: {said}"))
         if len(rates) > 1:
             each = (
                 f"{written_provider(rate.provider)} {usd_and_cents(even.offer.usd(rate))}"

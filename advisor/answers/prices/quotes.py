@@ -38,15 +38,11 @@ def ledger_rows(
     whole = {host.host_id: gpus.get(host.gpu_id or "") for host in snapshot.hosts}
 
     def row(quote: Quote) -> dict[str, Any]:
-        counting, now = quote.quote_id in counts, None
+        name, now = quote.quote_id, None
+        counting, far = name in counts, name in outlying
         if counting and book.as_of is not None:
             now = price_today(quote, whole.get(quote.item_id), book.as_of)
-        marks = quote_marks(
-            quote,
-            today=today,
-            outlying=quote.quote_id in outlying,
-            corrected=quote.quote_id in corrected,
-        )
+        marks = quote_marks(quote, today=today, outlying=far, corrected=name in corrected)
         return {
             "item": names.get((quote.item_kind, quote.item_id), quote.item_id),
             "item_kind": quote.item_kind,

@@ -18,12 +18,7 @@ from advisor.answers.checklist import Doubt, asked_of, quoted
 from advisor.answers.measure_commands import gpus_of, measure_build
 from advisor.answers.price_facts import as_quoted
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
-from advisor.answers.ranking.rank_sentence import (
-    NOT_ON_SALE,
-    Verdict,
-    days_of,
-    nearest,
-)
+from advisor.answers.ranking.rank_sentence import NOT_ON_SALE, Verdict, days_of, nearest
 from advisor.answers.wording import (
     OUTLET,
     OUTLET_EU,
@@ -31,6 +26,7 @@ from advisor.answers.wording import (
     is_unquoted,
     pays_words,
     price_day,
+    price_day_words,
 )
 from advisor.costs.amount_words import age_words, counted, minutes_words, usd_rounded
 from advisor.costs.cost_terms import stated_terms
@@ -153,7 +149,8 @@ def _quote(found: Verdict, row: RankedRow) -> Doubt | None:
         if found.candidates.overtaken[found.ranking.order[0]]:
             card = found.candidates.prices["gpu", build.gpu.gpu_id]
             alone = card.price_usd * build.gpu_count * build.machines
-            words[-1] += f": its GPUs alone cost {usd_rounded(alone)} now ({card.label})"
+            asked = price_day_words(card.quoted_on, today)
+            words[-1] += f": its GPUs alone cost {usd_rounded(alone)} ({card.label}, {asked})"
     elif is_unquoted(build, host):
         words.append(f"{host.vendor} quoted no total: a sum of options, {age}")
     elif (today - day).days >= YOUNG_DAYS:

@@ -107,13 +107,13 @@ def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> st
         **changed,
     }
     command = f"advisor rank --model {quoted(ranking.candidates.model.recipe_id)}"
-    command += _flags(
+    command += flags(
         budget=asked["budget"],
         max_days=asked["days"],
         by=None if question.rule == "days" else question.rule,
     )
     command += stated_terms(question.terms)
-    command += _flags(
+    command += flags(
         gpus=None if key.gpu_ids is None else quoted(",".join(sorted(key.gpu_ids))),
         software=None if key.software == "ours" else key.software,
         buy_in=key.buy_in,
@@ -126,13 +126,14 @@ def ask_again(ranking: Ranking, key: CandidatesKey, **changed: str | None) -> st
 
 def prices_and_evidence(key: CandidatesKey) -> str:
     """The flags of the prices and the evidence, where they are not the usual ones."""
-    return _flags(
+    return flags(
         prices=None if key.prices == "latest" else f"{key.prices}",
         evidence=None if key.evidence == "sound" else key.evidence,
     )
 
 
-def _flags(**values: str | None) -> str:
+def flags(**values: object) -> str:
+    """`` --rack-units 8`` of each value that is not None."""
     return "".join(
         f" --{name.replace('_', '-')} {value}"
         for name, value in values.items()

@@ -12,12 +12,7 @@ from advisor.answers.measure_commands import measure_build
 from advisor.answers.price_facts import machine_object, price_object
 from advisor.answers.ranking.before_you_order import steps_of
 from advisor.answers.ranking.rank_sentence import Verdict, days_of
-from advisor.answers.wording import (
-    price_day,
-    price_marks,
-    rests_on_words,
-    settings_words,
-)
+from advisor.answers.wording import price_day, price_marks, rests_on_words, settings_words
 from advisor.costs.cost_of_owning import CENT
 from advisor.costs.price_book import RULE_WORDS as PRICE_RULE_WORDS
 from advisor.ranking.candidates import Candidates
@@ -36,39 +31,27 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
     time, today, build = row.time, date.today(), row.build
     gpu, host = row.gpu_quote, row.host_quote
     return {
-        "rank": row.rank,
-        "group": row.group,
+        **_fields(row, "rank", "group"),
         **_build_object(build),
-        "overall_cost_usd": row.overall_cost_usd,
-        "price_low_usd": row.price_low_usd,
-        "price_high_usd": row.price_high_usd,
-        "training_days": row.training_days,
-        "training_days_low": row.training_days_low,
-        "training_days_high": row.training_days_high,
+        **_fields(row, "overall_cost_usd", "price_low_usd", "price_high_usd", "training_days"),
+        **_fields(row, "training_days_low", "training_days_high"),
         "comparison_factor": time.comparison_factor,
         "experiment_cost_usd": row.experiment_cost_usd,
-        "basis": time.basis,
-        "rests_on": time.rests_on,
+        **_fields(time, "basis", "rests_on"),
         "rests_on_words": rests_on_words(time),
-        "evidence_pieces": time.evidence_pieces,
-        "evidence_nearest": time.evidence_nearest,
+        **_fields(time, "evidence_pieces", "evidence_nearest"),
         "measured_days_other_settings": time.measured_otherwise_days,
         "training_days_paper_settings": time.paper_settings_days,
         "training_days_paper_settings_low": time.paper_settings_days_low,
         "training_days_paper_settings_high": time.paper_settings_days_high,
-        "other_software_days": time.other_software_days,
-        "other_software_days_low": time.other_software_days_low,
-        "other_software_days_high": time.other_software_days_high,
-        "timing": time.timing,
+        **_fields(time, "other_software_days", "other_software_days_low"),
+        **_fields(time, "other_software_days_high", "timing"),
         "source": time.source_id,
-        "measured_on": time.measured_on,
-        "method": time.method,
+        **_fields(time, "measured_on", "method"),
         "settings": time.settings and asdict(time.settings),
         "batch_size": batch_of(time),
         "memory_gib": time.peak_memory_gib,
-        "implied_mfu": time.implied_mfu,
-        "verdict": time.verdict,
-        "verdict_reason": time.verdict_reason,
+        **_fields(time, "implied_mfu", "verdict", "verdict_reason"),
         "price_dates": {"gpu": gpu.quoted_on, "host": host.quoted_on},
         "price_marks": {"gpu": price_marks(row, gpu, today), "host": price_marks(row, host, today)},
         "gpus_owned": build.gpus_owned,
@@ -86,10 +69,13 @@ def ranked_object(row: RankedRow) -> dict[str, Any]:
         },
         "prices_told": [price_object(row, told, today) for told in row.asked],
         "machine": machine_object(build),
-        "on_pareto_front": row.on_pareto_front,
-        "tied_with": row.tied_with,
-        "availability": row.availability,
+        **_fields(row, "on_pareto_front", "tied_with", "availability"),
     }
+
+
+def _fields(record: object, *names: str) -> dict[str, Any]:
+    """These fields of a record, by the names that they have there."""
+    return {name: getattr(record, name) for name in names}
 
 
 def training_object(model: Model) -> dict[str, Any] | None:
@@ -120,10 +106,7 @@ def excluded_object(row: ExcludedRow, *, replaced_time: bool = False) -> dict[st
     return {
         **_build_object(row.build),
         "own_machine": row.build.host.is_own_quote,
-        "reason": row.reason,
-        "detail": row.detail,
-        "overall_cost_usd": row.overall_cost_usd,
-        "training_days": row.training_days,
+        **_fields(row, "reason", "detail", "overall_cost_usd", "training_days"),
         "replaced_time": replaced_time,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -51,6 +52,13 @@ MOST_LINES = 10
 _SHORT = ("item", "price", "kind", "vendor", "date", "counts", "marks")
 _OF_ONE = ("price", "vendor", "kind", "date", "age", "counts", "marks")
 """Where few are shown; one's own have their ids, too, by which they are corrected and deleted."""
+_NOT_COUNTED = {
+    "corrected": "corrected",
+    "expired": "expired",
+    "stale": "a year old or older",
+    "": "passed over by the price rule",
+}
+"""Why a quote does not count, by its mark."""
 _SPARE = ("kind", "age", "vendor")
 """Left out first in a narrow terminal."""
 
@@ -99,7 +107,10 @@ def _ledger_table(
     day = parse_price_rule(options.prices)
     when = f"on {day_words(day)}" if isinstance(day, date) else "now"
     when = "in the paper" if day == "paper" else when
-    words = f"{of}{counting:,} of {len(rows):,} quotes count {when}. All of each, with its id:"
+    words = f"{of}{counting:,} of {len(rows):,} quotes count{'s' * (counting == 1)} {when}"
+    if when == "now" and counting < len(rows):
+        words += f"; not counted: {_not_counted(rows)}"
+    words += ". All of each, with its id:"
     if len(rows) == 1:
         words = f"{of}one quote, which {'counts' if counting else 'does not count'}. All of it:"
     ends = [(row["today_low_usd"], row["today_high_usd"]) for row in rows]
@@ -120,6 +131,16 @@ def _ledger_table(
     ]
     table = to_table(cells, names, frozenset({"price"}), width=terminal_width(), spare=_SPARE)
     return f"{with_command(words, command, terminal_width())}\n\n{table}"
+
+
+def _not_counted(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Why quotes do not count, and how many for each reason."""
+    reasons = Counter(
+        next(mark for mark in _NOT_COUNTED if mark in row["marks"])
+        for row in rows
+        if not row["counts"]
+    )
+    return ", ".join(f"{reasons[m]:,} {words}" for m, words in _NOT_COUNTED.items() if reasons[m])
 
 
 def _same_command(options: argparse.Namespace) -> str:

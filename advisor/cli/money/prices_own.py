@@ -17,7 +17,7 @@ from advisor.answers.prices.own_prices import (
     quote_to_correct,
 )
 from advisor.answers.prices.quotes import ledger_items
-from advisor.answers.wording import item_names
+from advisor.answers.wording import KIND_WORDS, item_names
 from advisor.cli.command import ANSWERED
 from advisor.costs.amount_words import usd_as_quoted
 from advisor.costs.own_machines import DEFAULT_KIND, MACHINE_COLUMNS, QUOTE_COLUMNS
@@ -215,7 +215,8 @@ def tell_doubts(quotes: Collection[Quote], snapshot: Snapshot, hosts: Iterable[H
 
 
 def quote_words(quote: Quote, names: Mapping[tuple[str, str], str]) -> str:
-    """``RTX 3090 $900.00, used, shop, 2026-11-01``."""
+    """``RTX 3090 $900.00, list price, shop, 2026-11-01``."""
     item = names.get((quote.item_kind, quote.item_id), quote.item_id)
     price = usd_as_quoted(quote.price_usd)
-    return f"{item} {price}, {quote.kind}, {quote.vendor}, {quote.quoted_on}"
+    kind = KIND_WORDS.get(quote.kind, quote.kind)
+    return f"{item} {price}, {kind}, {quote.vendor}, {quote.quoted_on}"
