@@ -204,13 +204,12 @@ def reach_text(
         (
             UNFIT,
             f"{'does' if one else 'do'} not fit; what would do",
-            lambda row: row.mend and f"{row.model.name}: {row.mend}",
+            lambda row: f"{row.model.name}: {row.mend or 'nothing that is known'}",
         ),
         (UNKNOWN, "have no time", lambda row: row.model.name),
     ):
         if named := left[reach]:
-            said = [*filter(None, map(say, named))]
-            blocks.append(_listed(f"{len(named)} {title}", said, width, details))
+            blocks.append(_listed(f"{len(named)} {title}", [*map(say, named)], width, details))
     if asked.tuning is not None and asked.tuning.adapters:
         words = "Adapters are predicted of transformers of text without experts alone."
         blocks.append(fill(words, width))
@@ -231,8 +230,7 @@ _LISTED = 5
 def _listed(title: str, words: Sequence[str], width: int, details: bool) -> str:
     shown = words if details else words[:_LISTED]
     more = f"; {len(words) - len(shown)} more with --details" if len(shown) < len(words) else ""
-    text = f"{title}: {'; '.join(shown)}{more}." if words else f"{title}: nothing that is known."
-    return fill(text, width, subsequent_indent="  ")
+    return fill(f"{title}: {'; '.join(shown)}{more}.", width, subsequent_indent="  ")
 
 
 def _days(time: TrainingTime | None) -> str:

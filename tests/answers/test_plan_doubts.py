@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 from advisor.answers.plan.plan_doubts import plan_doubts
@@ -12,6 +14,7 @@ from advisor.answers.wording import days_and_ends
 from advisor.cli.command_parser import build_parser
 from advisor.planning.plan_grant import load_grant, plan_loaded
 from advisor.planning.planned_grant import Planned
+from advisor.planning.sensitivity.solved_amounts import Finding, Solved
 from advisor.store import Store
 from tests.planning.forms_for_tests import TODAY, grant_head, read
 
@@ -117,3 +120,33 @@ def test_the_limit_of_a_run_is_said_where_it_changes_the_plan(
     assert "limit" not in said_of(store_path, tmp_path, text + NO_RENT + loose)
     free = ONE_RUN.format(model="pythia-410m", buys="true") + OWNED
     assert "limit" not in said_of(store_path, tmp_path, free)
+
+
+def test_the_price_of_what_is_bought_is_the_first_that_changes_the_plan(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """However near a rent is that the plan does not pay."""
+    text = ONE_RUN.format(model="pythia-1b", buys="true") + NO_RENT
+    found = planned_of(store_path, tmp_path, text)
+    assert found.plan is not None and found.explanation is not None
+    (machine,) = found.plan.purchases
+    (line, *_) = found.loaded.problem.options()[machine.machine_id].lines  # type: ignore[union-attr]
+
+    def finding(name: str, row: str, weight: float) -> Finding:
+        change = {name: (row, "105")}
+        now = Solved(value=Decimal(105), unit="money", change=change, reads="threshold")
+        return Finding(words=(f"{name} of {row}: at ", now, " or more"), weight=weight)
+
+    near, own = finding("rent_price", "another", 0.01), finding("price", line.quote_id, 0.05)
+    explained = replace(found.explanation, thresholds=(near, own))
+    for thresholds, words in (
+        (
+            (near, own),
+            f"5 % dearer, and another plan is cheapest: price of {line.quote_id} at $105",
+        ),
+        ((near,), "the decision changes with rent_price of another: at $105"),
+    ):
+        told = replace(found, explanation=replace(explained, thresholds=thresholds))
+        doubts = plan_doubts(told, "advisor plan", quick=False)
+        (change,) = (each.words for each in doubts if each.about == "change")
+        assert change == f"{words} or more"

@@ -21,6 +21,7 @@ from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, wha
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.report.budget import limits_told
 from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_by
+from advisor.planning.sensitivity.solved_amounts import Finding, Money
 from advisor.planning.solver.money.cents import whole_budget_cents
 from advisor.planning.solver.plan import Plan
 from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, PriceLine, Rental
@@ -175,10 +176,7 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     if quick:
         add("change", "not tried yet: which price, time or rule would change the decision", command)
     elif found.thresholds:
-        flips = [each.text(money.in_prose) for each in found.thresholds if len(each.words) > 1]
-        flips.sort(key=lambda text: text.startswith("price of "))
-        words = found.thresholds[0].text(money.in_prose)  # why there is none, where nothing flips
-        add("change", f"the decision changes with {flips[0]}" if flips else words)
+        add("change", _change(found.thresholds, bought, problem.objective, money.in_prose))
     # What is said above is not said again.
     said = (NEEDS_QUOTE, NO_QUOTE) if any(NO_QUOTE in x.words for x in doubts) else (NEEDS_QUOTE,)
     told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
@@ -186,6 +184,22 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     if told:
         add("office", told[0] + (f" ({len(told) - 1} more)" if len(told) > 1 else ""))
     return doubts
+
+
+def _change(
+    found: Sequence[Finding], bought: Sequence[Machine], objective: str, written: Money
+) -> str:
+    """What flips the plan: the price of what it buys, which may rise before it is ordered; else
+    what is nearest."""
+    mine = {line.quote_id for each in bought for line in each.lines}
+    for each in found:
+        if each.change is not None and each.change.get("price", ("",))[0] in mine:
+            dearer = percent(each.weight, 0 if each.weight >= 0.01 else 1)
+            best = "cheapest" if objective == "cheapest" else "best"
+            words = each.text(written).replace(": at ", " at ", 1)
+            return f"{dearer} dearer, and another plan is {best}: {words}"
+    words = found[0].text(written)  # why there is none, where nothing flips
+    return words if found[0].change is None else f"the decision changes with {words}"
 
 
 def _instead(loaded: Loaded, plan: Plan, others: Sequence[Alternative]) -> str | None:
