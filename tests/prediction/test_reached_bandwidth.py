@@ -50,6 +50,13 @@ def test_of_a_chip_whose_multiprocessors_nobody_tells_it_is_the_memory_s() -> No
     assert reached_by(chip) == chip.bandwidth_gb_s * 1e9
 
 
+def test_a_chip_of_amd_has_64_lanes_and_16_load_units_a_compute_unit() -> None:
+    """304 compute units at 2.1 GHz; the peak in its data sheet counts two packed operations."""
+    chip = CHIPS["MI300X"]
+    assert chip.load_tflops == pytest.approx(304 * 64 * 2 * 2.1e9 / 1e12, rel=0.01)
+    assert chip.tap_tflops == chip.load_tflops / 2
+
+
 def test_a_faster_memory_gains_as_little_as_trainings_do() -> None:
     """An H200 is an H100 with a memory 1.43 times as fast. What of a training waits for the memory
     gains no more than that; trainings that we measured on both gain 8 % in the middle."""

@@ -87,7 +87,7 @@ def chip_of(gpu: Gpu) -> Chip:
     switched = any(form in gpu.form_factor for form in _SWITCHED_FORMS)
     capability, load = gpu.compute_capability or "", gpu.fp32_tflops
     generation = capability or gpu.architecture or gpu.name
-    if load is not None and capability and (capability in _WIDE or float(capability) >= 9.0):
+    if load is not None and (generation in _WIDE or (capability and float(capability) >= 9.0)):
         load /= 2
     tf32 = gpu.tf32_tflops
     if tf32 is None and gpu.vendor == "NVIDIA" and gpu.bf16_tflops is not None:
@@ -117,7 +117,7 @@ def chip_of(gpu: Gpu) -> Chip:
         fp16_tflops=gpu.fp16_tflops,
         bf16_tflops=gpu.bf16_tflops,
         load_tflops=load,
-        tap_tflops=load / 2 if load is not None and capability in _FEW_LOAD_UNITS else load,
+        tap_tflops=load / 2 if load is not None and generation in _FEW_LOAD_UNITS else load,
         pcie_gb_s=pcie,
         group_gb_s=group,
         switched=switched,
@@ -211,14 +211,20 @@ PEER_SHARE = 0.45
 (kenhanabusa/blackwell-power-limit-bench, 60184ff)."""
 
 
-_WIDE = ("8.6", "8.7", "8.9")
-"""Compute capabilities with 128 FP32 lanes a multiprocessor; so have those from 9.0 on (CUDA C++
-Programming Guide, arithmetic instructions)."""
+_WIDE = ("8.6", "8.7", "8.9", "CDNA 3.0", "CDNA 4.0", "RDNA 3.0", "RDNA 4.0")
+"""Generations with 128 FP32 lanes a multiprocessor; so have those from 9.0 on (CUDA C++
+Programming Guide, arithmetic instructions). AMD's have 64 lanes a compute unit and a peak that
+counts two operations a lane, packed or dual issued (its white papers); of CDNA 2.0 the catalogue
+has the peak without."""
 
 
-_FEW_LOAD_UNITS = ("7.5", "8.6", "8.7", "8.9", "12.0")
-"""Compute capabilities with 16 load units a multiprocessor; the large chips of their years (V100,
-A100, H100) have 32 (NVIDIA's white papers on each)."""
+_FEW_LOAD_UNITS = (
+    *("7.5", "8.6", "8.7", "8.9", "12.0"),
+    *("CDNA 2.0", "CDNA 3.0", "CDNA 4.0", "RDNA 3.0", "RDNA 4.0"),
+)
+"""Generations with 16 load units a multiprocessor; the large chips of their years (V100, A100,
+H100) have 32 (NVIDIA's white papers on each). A compute unit of AMD's reads 64 bytes a clock from
+its first cache, a word for each of 16."""
 
 
 _TWINS = {"B300": "B200"}
