@@ -22,7 +22,7 @@ from bench_runner.records.measurement import Settings
 from bench_runner.typed_numbers import percent, plain
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
-from price_catalog.power import Supply
+from price_catalog.power import Supply, needs_machine_room
 
 RULE_WORDS = {rule: words for rule, (words, _) in ORDER.items()}
 RULE_CHOICES = {"days": "fastest", "cost": "cheapest", "experiment-cost": "per run"}
@@ -73,8 +73,21 @@ SHARDING_AS_PRINTED = {
 }
 """What the paper's tables call it."""
 PREDICTED_MARK = "≈"
-OUTLET, OUTLET_EU = Supply(120, 15), Supply(230, 16)
-"""An ordinary outlet, where the lab states no circuit; of the second kind in the European Union."""
+OUTLET, OUTLET_230 = Supply(120, 15), Supply(230, 16)
+"""An ordinary outlet, where the lab states no circuit; of the first kind where ..."""
+LOW_VOLTAGE = frozenset({None, "US", "CA", "MX", "JP", "TW"})
+"""... the mains have 100 to 127 V, or no country is named."""
+
+
+def over_outlet(watts: float, buy_in: str | None) -> str | None:
+    """That a machine draws more than an ordinary outlet of the buyer's country carries; None where
+    it does not."""
+    outlet = OUTLET if buy_in in LOW_VOLTAGE else OUTLET_230
+    if watts <= outlet.watts:
+        return None
+    if needs_machine_room(watts):
+        return f"{plain(watts / 1000)} kW needs a machine room: no outlet carries it"
+    return f"{watts:,.0f} W is more than a {outlet.volts} V {outlet.breaker_a} A outlet carries"
 
 
 def count_words(ranked: int, builds: int, left_out: Mapping[Reason, int]) -> str:

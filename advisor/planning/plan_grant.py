@@ -222,8 +222,17 @@ def _with_savings(
         loaded, _ = _compared(loaded, plan, wider, clock, lambda each: each.by_procurement)
     if not loaded.with_told:
         return loaded, ()
-    wider = replace(loaded.problem, machines=loaded.with_told)
-    loaded, other = _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
+    every = (loaded.unrestricted or loaded.problem).machines
+    made = {m.gpu_id for m in every if m.lines and m.on_sale}
+    # A GPU that somebody sells first: whoever is asked can quote it.
+    planned_with = {m.machine_id for m in loaded.problem.machines}
+    likely = tuple(m for m in loaded.with_told if m.gpu_id in made or m.machine_id in planned_with)
+    for machines in (likely, loaded.with_told)[likely == loaded.with_told :]:
+        wider = replace(loaded.problem, machines=machines)
+        loaded, other = _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
+        if any(x.needs_quote and (x.saves or x.more_runs) for x in loaded.left_out):
+            loaded = replace(loaded, with_told=machines)
+            break
     ask = "; ".join(x.label for x in loaded.left_out if x.needs_quote and x.more_runs)
     if other is None or not ask or (plan is not None and plan.runs):
         return loaded, ()

@@ -12,7 +12,13 @@ from advisor.answers.checklist import Doubt, quoted
 from advisor.answers.measure_commands import measure_command
 from advisor.answers.plan.plan_sentence import written_cost
 from advisor.answers.price_facts import as_quoted
-from advisor.answers.wording import PREDICTED_MARK, days_and_ends, middle_of
+from advisor.answers.wording import (
+    PREDICTED_MARK,
+    days_and_ends,
+    list_words,
+    middle_of,
+    over_outlet,
+)
 from advisor.costs.rental import skypilot_names
 from advisor.planning.currency import Currency
 from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quoted_whole
@@ -28,6 +34,7 @@ from advisor.planning.solver.problem import BUY_IN, Machine, PlanningProblem, Pr
 from advisor.planning.solver.rentals import cents_at_lowest, rented_ways
 from advisor.ranking.times import is_uneven, uneven_words
 from bench_runner.typed_numbers import percent
+from price_catalog.power import wall_w
 
 if TYPE_CHECKING:
     from advisor.planning.planned_grant import Planned
@@ -156,19 +163,26 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
         doubts.append(_price(loaded, dearest))
     if ask := to_ask(loaded.grant.procurement, bought, loaded.quotes):
         add("seller", " ".join(ask))
+    for machine in bought:
+        build = loaded.builds.get(machine.machine_id)
+        watts = None if build is None else wall_w(build)
+        if power := over_outlet(watts or 0, loaded.grant.procurement.country):
+            check = f"advisor prices builds --gpus {quoted(machine.gpu_id)}"
+            add("power", f"{machine.label}: {power}", check)
     doubts += rent_doubts(problem, money, loaded.today, plan)
     doubts += filter(None, [time_doubt(loaded, plan)])
     if instead := _instead(loaded, plan, found.alternatives):
         add("instead", instead)
     little = Decimal(plan.cost_cents) / 100 * Decimal(1 - WORTH_SAYING)
-    better = (
+    better = [
         each
         for each in loaded.left_out
         if each.needs_quote and (each.more_runs or (each.saves or 0) > little)
-    )
-    if (asked := next(better, None)) is not None:
-        would = what_it_would_do(loaded.grant, asked)
-        add("quote", f"with {asked.label} it would {would}, but {asked.reason}: ask for a quote")
+    ]
+    if better:  # together they save it
+        labels = list_words([each.label for each in better])
+        would = f"it would {what_it_would_do(loaded.grant, better[0])}"
+        add("quote", f"with {labels} {would}, but {better[0].reason}: ask for a quote")
     longer = next((each for each in found.binds if each.change == NO_LONGEST), None)
     if longer is not None and (plan.cost_cents or problem.objective != "cheapest"):
         limit = "longest_run_days under [running] is the limit, 90 unless the grant has another"
@@ -227,6 +241,8 @@ def _price(loaded: Loaded, machine: Machine) -> Doubt:
     words = f"{machine.label} is priced by {line.vendor} of {month}{own}: ask again"
     if told and not machine.on_sale:
         words = f"only others tell of the price of {machine.label}, of {month}: ask for a quote"
+        if quote is not None and quote.note:
+            words += f" (its source: {quote.note.partition('. ')[0]})"
     elif line.quote_kind == "parts-list" and len(machine.lines) == 1:
         words = f"{NO_QUOTE} {machine.label}: a sum of {line.vendor}'s options of {month}; "
         words += "ask for a quote"

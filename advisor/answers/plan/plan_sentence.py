@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from advisor.answers.wording import list_words, middle_of
 from advisor.costs.amount_words import day_words
-from advisor.planning.grant.candidates.grant_machines import unquoted
+from advisor.planning.grant.candidates.grant_machines import reported, unquoted
 from advisor.planning.grant.candidates.prices_from_parts import is_summed
 from advisor.planning.grant.candidates.procurement import seller_of
 from advisor.planning.grant.grant_record import Grant
@@ -181,12 +181,12 @@ def _got(grant: Grant, machine: Machine | Rental, count: int) -> tuple[str, str]
     its price is nobody's quote, or nobody is known to sell it."""
     assert isinstance(machine, Machine)
     named, upgrade = _called(machine.label, count), machine.upgrade_of is not None
-    if not machine.on_sale:
+    if not machine.on_sale and reported(machine) is None:
         named = machine.label.replace(" in the lab's ", " for the lab's ", 1) if upgrade else named
         return "find a seller of", named
     if upgrade:
         return "add", f"{machine.label}{sold_abroad(grant, machine)}"
-    if (line := unquoted(machine)) is not None:
+    if (line := unquoted(machine) or reported(machine)) is not None:
         label = machine.label.removeprefix(f"{line.vendor} ")
         where = country_abroad(seller_of(line.vendor), grant.procurement.country)[2:]
         where = f" ({where})" if where else ""

@@ -22,7 +22,7 @@ from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.solved_amounts import lines
 from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_costs
 from advisor.planning.solver.plan import Plan, last_day
-from advisor.planning.solver.problem import Machine, PlanningProblem, Rental
+from advisor.planning.solver.problem import Machine, Rental
 from advisor.planning.solver.search_clock import Progress
 from advisor.planning.unused_gpus import unused_gpus, unused_line
 from advisor.tables.plain_values import fill
@@ -72,7 +72,7 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: boo
         return sentence
     blocks = [sentence, what_to_do(loaded, plan, width)]
     blocks += [fill(line, width) for line in run_lines(loaded, plan)]
-    blocks += [fill(line, width) for line in assumed(problem, plan)]
+    blocks += [fill(line, width) for line in assumed(loaded, plan)]
     calendar = calendar_lines(problem, plan, width)
     if details or len(calendar) <= MOST_CALENDAR:
         blocks.append("\n".join(calendar))
@@ -153,9 +153,9 @@ def what_to_do(loaded: Loaded, plan: Plan, width: int) -> str:
     return to_table(lines, COLUMNS, frozenset({"runs", "cost"}))
 
 
-def assumed(problem: PlanningProblem, plan: Plan) -> list[str]:
+def assumed(loaded: Loaded, plan: Plan) -> list[str]:
     """What decides days and money and is counted unless the grant says otherwise."""
-    rules, told = problem.rules, list[str]()
+    rules, told = loaded.problem.rules, list[str]()
     if rules.slack:
         told.append(f"{percent(rules.slack)} of the days before a deadline stay free (slack)")
     if rules.longest_run_days is not None:
@@ -164,6 +164,8 @@ def assumed(problem: PlanningProblem, plan: Plan) -> list[str]:
         told.append("machines are there on the day of the order (lead_days)")
     if not rules.failures:
         told.append("no run fails (failures)")
+    if plan.purchases and loaded.grant.procurement.country is not None:
+        told.append("freight and import cost nothing (they are not counted)")
     return [f"Assumed: {', '.join(told)}."] if told else []
 
 

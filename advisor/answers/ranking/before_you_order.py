@@ -20,10 +20,9 @@ from advisor.answers.price_facts import as_quoted
 from advisor.answers.ranking.question_words import ask_again, exchange_rate, prices_and_evidence
 from advisor.answers.ranking.rank_sentence import NOT_ON_SALE, Verdict, days_of, nearest
 from advisor.answers.wording import (
-    OUTLET,
-    OUTLET_EU,
     PREDICTED_MARK,
     is_unquoted,
+    over_outlet,
     pays_words,
     price_day,
     price_day_words,
@@ -36,8 +35,7 @@ from advisor.ranking.row_order import RankedRow
 from advisor.ranking.times import is_uneven
 from advisor.ranking.what_to_measure import wanted
 from bench_runner.typed_numbers import plain
-from price_catalog.power import is_estimated, needs_machine_room, wall_w
-from price_catalog.vendors import EU
+from price_catalog.power import is_estimated, wall_w
 
 if TYPE_CHECKING:
     from advisor.ranking.question import CandidatesKey
@@ -197,13 +195,10 @@ def _power(found: Verdict, row: RankedRow, key: CandidatesKey) -> Doubt | None:
     if key.supply is not None:
         words = f"{draws}{watts:,.0f} W, an estimate, of your circuit's {key.supply.watts:,.0f} W"
         return Doubt("power", words, check) if mark else None
-    outlet = OUTLET_EU if key.buy_in in EU else OUTLET
-    if watts <= outlet.watts:
+    over = over_outlet(watts, key.buy_in)
+    if over is None:
         return None
-    words = f"{watts:,.0f} W is more than a {outlet.volts} V {outlet.breaker_a} A outlet carries"
-    if needs_machine_room(watts):
-        words = f"{plain(watts / 1000)} kW needs a machine room: no outlet carries it"
-    return Doubt("power", f"{draws}{words}; --circuit states yours", check)
+    return Doubt("power", f"{draws}{over}; --circuit states yours", check)
 
 
 def _unsold(found: Verdict) -> Doubt | None:

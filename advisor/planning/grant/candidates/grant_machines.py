@@ -20,6 +20,7 @@ from advisor.typed_input import InputError
 from price_catalog.builds import Build, rest_w
 from price_catalog.model import Gpu, Quote
 from price_catalog.power import PowerFigures, power_figures
+from price_catalog.vendors import find_vendor
 
 ONLY_TOLD = "only a reported or a used price is known, and no seller of it new"
 OVERTAKEN = "its cards alone cost more by now: it is no longer sold at its price"
@@ -53,8 +54,18 @@ def sold(quotes: Iterable[Quote], book: PriceBook) -> bool:
 def unquoted(machine: Machine) -> PriceLine | None:
     """The price of a whole machine that was added up from its seller's options, where the
     whole was not quoted."""
+    return _whole(machine, "parts-list")
+
+
+def reported(machine: Machine) -> PriceLine | None:
+    """The price of a whole machine that others report of a known seller, who can be asked."""
+    line = None if machine.upgrade_of else _whole(machine, "secondary")
+    return None if line is None or find_vendor(line.vendor) is None else line
+
+
+def _whole(machine: Machine, kind: str) -> PriceLine | None:
     whole = machine.lines[0] if len(machine.lines) == 1 else None
-    return whole if whole is not None and whole.quote_kind == "parts-list" else None
+    return whole if whole is not None and whole.quote_kind == kind else None
 
 
 def orderable(
