@@ -126,8 +126,7 @@ def predicted_rows(
         for count in counts
     ]
     which, chips, numbers = (np.array(column) for column in zip(*pairs, strict=True))
-    shapes = [workload_of(recipe) for recipe in recipes]
-    workloads = [sized(shape, (sizes or {}).get(shape.workload_id)) for shape in shapes]
+    workloads = [sized(workload_of(r), (sizes or {}).get(r.recipe_id)) for r in recipes]
     made = [chip_of(gpu) for gpu in gpus]
     ground = rests_on(fitted, workloads, [gpu_type(chip) for chip in made], counts)
     counts_of = [count_flops(recipe) for recipe in recipes]

@@ -140,6 +140,19 @@ def test_what_cannot_be_is_one_line(
     assert says in told and told.count("\n") == 1
 
 
+@pytest.mark.parametrize("model", ["roberta", "pythia-2.8b", "llama-39m-256-tokens"])
+def test_adapters_take_as_long_by_every_command(
+    store_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    asked = ["--gpu", "H100", "--train", "lora", "--data", "50M", "--store", str(store_path)]
+    assert main(["predict", "--model", model, *asked, "--format", "json"]) == 0
+    days = json.loads(capsys.readouterr().out)["training_days"]
+    assert main(["reach", *asked, "--format", "json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["models"]
+    (found,) = [row["training_days"] for row in rows if row["model"].startswith(f"{model}+")]
+    assert found == pytest.approx(days, rel=1e-3)
+
+
 def test_adapters_of_experts_are_refused_with_what_times_them(
     store_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

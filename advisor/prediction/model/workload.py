@@ -168,7 +168,7 @@ def workload_of(recipe: Recipe) -> Workload:
         frozen=held,
         frozen_bytes=QUANTISED_BYTES if training.weight_bits == 4 else 2.0,
         adapter_elements=adapters,
-        workload_id=recipe.recipe_id,
+        workload_id=recipe.recipe_id.partition("+")[0],  # fine-tuned, it is the same model
         family=recipe.family,
         precision=training.precision,
         batch_size=training.batch_size,
