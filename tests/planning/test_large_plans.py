@@ -9,6 +9,8 @@ import pytest
 
 from advisor.planning.solver.experiments import merge_alike, widened
 from advisor.planning.solver.program import each_machine, packing
+from advisor.planning.solver.program.integer_program import Program
+from advisor.planning.solver.program.placement import place
 from advisor.planning.solver.search_clock import NoPlan, Progress, clock_of
 from advisor.planning.solver.solve import solve
 from tests.planning.test_plan_solve import check_placement
@@ -99,6 +101,15 @@ def test_runs_with_windows_of_their_own_have_a_plan_near_a_bound(allocation: boo
                 hours = year_hours.get(placed.order, Decimal(0))
                 year_hours[placed.order] = hours + length * 24 * problem.rentals[1].gpu_count
         assert year_hours and float(max(year_hours.values())) <= 2000 + 1e-6
+
+
+def test_what_one_machine_has_time_for_fits_on_it_however_many_windows_there_are() -> None:
+    problem = own_windows(50, allocation=False)
+    machine = make_machine("own", None, {"a": 7.0, "b": 10.5, "c": 16.1}, owned=1)
+    experiments = tuple(replace(e, runs=3) for e in problem.experiments)
+    program = Program(replace(problem, machines=(machine,), experiments=experiments))
+    answer = program.solve(program.judged, 60, gap=0.001)
+    assert answer.x is not None and place(program, answer.x)[0] is not None
 
 
 def test_wider_windows_cost_no_more() -> None:

@@ -238,7 +238,7 @@ class Program(HighsProgram):
         seen: set[tuple[int, ...]] = set()
         for loads in (jobs, pieces) if apart else (pieces,):
             by_year = apart and loads is pieces
-            for low, due, within in within_moments(loads):
+            for low, due, within in within_moments(loads, len(self.groups)):
                 row = {loads[n].column: loads[n].days for n in within}
                 # The same runs in a shorter interval say more; those come first.
                 if tuple(row) in seen:

@@ -18,7 +18,9 @@ from advisor.planning.solver.problem import EPSILON
 from advisor.planning.solver.program.highs import HighsProgram
 
 MOST_INTERVALS = 1600
-"""For one group; with more of them, some are left out."""
+"""For one group; with more of them, some are left out ..."""
+ALL_INTERVALS = 20_000
+"""... unless those of all groups together are no more than these."""
 SOME_MOMENTS = 12
 """Releases, and due days, that intervals go from and to then."""
 
@@ -34,9 +36,10 @@ class Load:
     due: int
 
 
-def within_moments(jobs: Sequence[Load]) -> Iterator[tuple[float, float, list[int]]]:
+def within_moments(jobs: Sequence[Load], groups: int) -> Iterator[tuple[float, float, list[int]]]:
     """From which day to which jobs are counted, from every release to every due day, with the
-    numbers of the jobs that must lie between, where there are any.
+    numbers of the jobs that must lie between, where there are any; ``groups`` is how many the
+    program has.
 
     Where there are very many, from some to some: each interval asks what must hold, and fewer of
     them leave the bound valid; whether the runs pack is seen when they are placed.
@@ -45,7 +48,7 @@ def within_moments(jobs: Sequence[Load]) -> Iterator[tuple[float, float, list[in
 
     lows, dues = np.array([each.low for each in jobs]), np.array([each.due for each in jobs])
     starts, ends = sorted({*lows.tolist()}), sorted({*dues.tolist()})
-    if len(starts) * len(ends) > MOST_INTERVALS:
+    if len(starts) * len(ends) > max(MOST_INTERVALS, ALL_INTERVALS // groups):
         starts, ends = _some(starts), _some(ends[::-1])[::-1]
     for low, due in product(reversed(starts), ends):
         if due > low:
@@ -75,7 +78,7 @@ class Job:
 
 
 Pieces = list[tuple[float, float]]
-PACKING_SECONDS = 20.0
+PACKING_SECONDS = 5.0
 PACKING_NODES = 20_000
 """A packing that is not found by then is undecided."""
 
