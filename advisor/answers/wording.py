@@ -19,7 +19,7 @@ from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.row_order import ORDER, RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records.measurement import Settings
-from bench_runner.typed_numbers import percent, plain
+from bench_runner.typed_numbers import percent
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
 from price_catalog.power import Supply, needs_machine_room
@@ -362,11 +362,12 @@ def pays_words(even: BreakEven, terms: CostTerms, *, is_owned: bool = False) -> 
         return f"{never}: under these terms it costs more"
     runs = max(1, math.ceil(even.experiments))
     if even.never_pays:
-        return f"{never}: it takes {runs:,} runs, {plain(float(even.room), 2)} fit {life}"
+        return f"{never}: it takes {runs:,} runs, {int(even.room):,} fit {life}"
     less = "" if terms.electricity_usd_per_kwh else ", without electricity"
     if runs == 1 or even.utilisation is None:
         return f"{who} from the first run{less}"
-    return f"{who} from {runs:,} runs ({percent(even.utilisation)} of its life){less}"
+    share = percent(even.utilisation * runs / even.experiments)
+    return f"{who} from {runs:,} runs ({share} of its life){less}"
 
 
 _CHANCES = (

@@ -82,8 +82,8 @@ class BreakEven(NamedTuple):
 
     @property
     def never_pays(self) -> bool:
-        """Whether owning is not cheaper within the life in use, or ever."""
-        return self.experiments is None or self.experiments > self.room
+        """Whether owning is not cheaper after whole runs within the life in use, or ever."""
+        return self.experiments is None or math.ceil(self.experiments) > self.room
 
 
 def rates_that_count(rentals: Iterable[Rental], today: date) -> list[Rental]:

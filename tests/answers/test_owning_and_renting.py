@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -99,3 +100,26 @@ def test_what_is_suggested_says_again_what_was_typed(
         assert " --power 310.0 --rack-units 4" in doubt["command"]
         words = shlex.split(doubt["command"])[1:]
         assert said(capsys, *words, "--store", str(store_path)).startswith("Owning 2 ")
+
+
+def test_a_machine_of_an_old_price_has_a_time_a_run(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That others are on sale leaves it out of a ranking; it does not make its time unknown."""
+    asked = ("--model", "pythia-1.4b", "--gpu", "rtx-a4000", "--count", "8")
+    store = ("--format", "json", "--store", str(store_path))
+    predicted = json.loads(said(capsys, "predict", *asked, *store))
+    sentence = json.loads(said(capsys, "prices", "rent", *asked, *store))["verdict"]["sentence"]
+    days = predicted["verdict"]["sentence"].partition("≈")[2].partition(" days")[0]
+    assert f"(≈{days} days at 8 × $" in sentence
+
+
+def test_the_share_of_a_life_is_that_of_whole_runs(
+    store_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card = ("--model", "pythia-6.9b", "--gpu", "rtx-pro-6000-blackwell-ws", "--count", "4")
+    text = " ".join(said(capsys, "prices", "rent", *card, "--store", str(store_path)).split())
+    (days,) = map(float, re.findall(r"\(≈([\d.]+) days at", text))
+    runs, share = map(int, re.findall(r"pays from (\d+) runs \((\d+) % of its life\)", text)[0])
+    assert share == pytest.approx(100 * runs * days / 1825, abs=1)
+    assert f"from {runs} runs ({share} %)" in text

@@ -164,17 +164,15 @@ def costs_of(
 ) -> BuildCosts:
     """What build ``i`` of the candidates costs in every term; hosting is left out, and said, where
     its rack units are not stated. ``obstacle`` is why no such machine can be built."""
-    build, best = candidates.builds[i], candidates.times[i]
+    build = candidates.builds[i]
     unknown = rack_units is None and rack_units_of(build.host) is None
     problem = obstacle
     if unknown and terms.hosting_usd_per_u_month > 0 and obstacle is None:
         problem = f"hosting is not counted: the rack units of {build.host.name} are not stated"
         terms = terms._replace(hosting_usd_per_u_month=Decimal(0))
     days = None
-    if obstacle is not None:
+    if obstacle is not None or candidates.gap[i] in (None, "fit-not-known", "old-price"):
         days = candidates.days[i] or None
-    elif candidates.gap[i] is None and best is not None and best.chosen is not None:
-        days = best.chosen.training_days
     own = None
     if obstacle is None and candidates.cents[i] != NO_PRICE:
         own = candidates.owning(i, terms, gpu_w=given_w, rack_units=rack_units)

@@ -261,23 +261,32 @@ def rent_text(costs: BuildCosts, number: Decimal | None, width: int, *, details:
     rows = []
     for even, exact in zip(costs.evens, rent_rows(costs, number), strict=True):
         offer = even.offer
+        low, high = usd_and_cents(offer.low_usd), usd_and_cents(offer.high_usd)
+        alike = "no other" if offer.providers == 1 else "the same"
         row = {
             "": offer.kind,
             "an hour": usd_and_cents(offer.price_per_hour_usd),
-            "others ask": f"{usd_and_cents(offer.low_usd)} to {usd_and_cents(offer.high_usd)}",
+            "others ask": alike if low == high else f"{low} to {high}",
             "a run": _usd(even.rent_per_experiment_usd, mark),
         }
         if own is not None:
-            row["buying pays"] = _pays(pays_words(even, own.terms))
+            row["buying pays (of its life)"] = _pays(pays_words(even, own.terms))
             row[life] = _usd(exact["whole_life_usd"])
             row |= {runs: _usd(exact[f"{number:f}_experiments_usd"], mark)} if number else {}
         rows.append(row | {"price": exact["age"]})
     columns = list(rows[0])
+    notes = [f"{even.offer.kind}: {middle_of(even.offer.providers)}" for even in costs.evens]
     if own is not None and costs.training_days is not None:
         each = _usd(own.experiment_usd(costs.training_days), mark)
         # A cell that is not asked for is left blank, not said to be missing.
         blank = dict.fromkeys(columns, "–")
-        rows.append(blank | {"": "own", "a run": each, life: _usd(own.life_usd)})
+        age = (
+            blank if costs.build.host_owned else {"price": age_words(costs.priced_on, costs.as_of)}
+        )
+        rows.append(blank | age | {"": "own", "a run": each, life: _usd(own.life_usd)})
+        asked = dict.fromkeys(f"{q.label}, {q.quoted_on:%B %Y}" for q in costs.quotes)
+        sold = "" if costs.build.host_owned else f" ({'; '.join(asked)})"
+        notes.append(f"own: {owned_words(costs.build)}{sold}")
     right = frozenset({"an hour", "a run", life, runs} - {""})
     table = to_table(rows, columns, right)
     # CSV and JSON have them; the doubts tell an old price.
@@ -285,7 +294,7 @@ def rent_text(costs: BuildCosts, number: Decimal | None, width: int, *, details:
         if spared in columns and max(map(len, table.splitlines())) > width:
             columns.remove(spared)
             table = to_table(rows, columns, right)
-    blocks = [fill(rent_sentence(costs), width), table]
+    blocks = [fill(rent_sentence(costs), width), table, fill("; ".join(notes) + ".", width)]
     blocks += doubt_block("Before you decide", rent_doubts(costs, number), width)
     return "\n\n".join([*blocks, *(_rests_on(costs, costs.evens, width) if details else ())])
 
@@ -294,7 +303,7 @@ def _pays(words: str) -> str:
     """`pays_words` without its reason, for a column."""
     if "pays" not in words or "never" in words:
         return "never"
-    return words[12:].removesuffix(", without electricity").replace(" of its life", " use")
+    return words[12:].removesuffix(", without electricity").replace(" of its life", "")
 
 
 def rent_doubts(costs: BuildCosts, number: Decimal | None) -> list[Doubt]:

@@ -158,4 +158,8 @@ def _foot(ranking: Ranking) -> str:
         words += f" A run: its share of {terms_words(ranking.question.terms)}."
     offers = counted(len(ranking), "offer")
     fit = "fits" if len(ranking) == 1 else "fit"
-    return f"{words} {offers} {fit} the question: --details lists them, and why others do not"
+    told = f"{offers} {fit} the question: --details lists them, and why others do not"
+    if not ranking.sold_rows:
+        are = "price is" if len(ranking) == 1 else "prices are"
+        told = f"{len(ranking)} {are} known, none can be ordered: --details lists them"
+    return f"{words} {told}"
