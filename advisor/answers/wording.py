@@ -19,7 +19,7 @@ from advisor.ranking.candidates import Candidates, Reason
 from advisor.ranking.row_order import ORDER, RankedRow
 from advisor.ranking.times import TrainingTime
 from bench_runner.records.measurement import Settings
-from bench_runner.typed_numbers import percent
+from bench_runner.typed_numbers import percent, plain
 from price_catalog.builds import Build
 from price_catalog.model import OWN_QUOTE, Gpu, Host, Quote, Source
 from price_catalog.power import Supply, needs_machine_room
