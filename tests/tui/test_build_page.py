@@ -194,6 +194,7 @@ class TestBuildPage:
             assert "1 of " in text
             assert "2 of " in text
             assert "left right difference" in text
+            assert re.search(r"time ≈\S+ \w+ ≈\S+ \w+ [+-]≈", text)  # estimates
             (one, other) = (ranking(pilot).session.answer.ranking.lead(n) for n in (0, 1))  # type: ignore[union-attr]
             more = other.overall_cost_usd - one.overall_cost_usd
             assert f"{'+' if more > 0 else '-'}{usd_rounded(abs(more))}" in text or not more

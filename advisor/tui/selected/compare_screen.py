@@ -84,9 +84,11 @@ def differences(left: OneBuild, right: OneBuild, width: int) -> list[Line]:
     lines = [(heading, HEADING)]
     for name, figure, written in FIGURES:
         one, other = figure(left.row), figure(right.row)
+        marks = [each.costs.mark if name in ("time", "a run") else "" for each in (left, right)]
         sign = "+" if other > one else "-" if other < one else ""
         times = f"  ({plain(other / one, 2)} times)" if one and sign else ""
-        difference = f"{sign}{written(abs(other - one))}" if sign else "the same"
-        cells = f"{written(one):>{column}}{written(other):>{column}}{difference:>{column + 2}}"
+        difference = f"{sign}{max(marks)}{written(abs(other - one))}" if sign else "the same"
+        first, second = (f"{m}{written(n)}" for m, n in zip(marks, (one, other), strict=True))
+        cells = f"{first:>{column}}{second:>{column}}{difference:>{column + 2}}"
         lines.append((f"{name:<9}{cells}{times}", PLAIN))
     return lines
