@@ -57,17 +57,12 @@ def _pythias(cells: Cells) -> dict[Cell, TrainingTime]:
     return {cell: time for cell, time in fits if time.status == "ok"}
 
 
-def _mean_ratio(slow: Cells, fast: Cells, over: str, under: str) -> float:
-    """The mean of one field of the slow times over one of the fast ones, cell by cell."""
-    pairs = [(slow[cell], fast[cell]) for cell in slow if cell in fast]
-    return fmean(getattr(one, over) / getattr(other, under) for one, other in pairs)
-
-
 def _pythia(naive: Cells, optimal: Cells) -> list[Finding]:
     """How much faster the optimal settings are, and what does not fit with either."""
     slow, fast = _pythias(naive), _pythias(optimal)
+    pairs = [(slow[cell], fast[cell]) for cell in slow if cell in fast]
     mean, least, most = (
-        _mean_ratio(slow, fast, over, under)
+        fmean(getattr(one, over) / getattr(other, under) for one, other in pairs)
         for over, under in (
             ("training_days", "training_days"),
             ("training_days_low", "training_days_high"),

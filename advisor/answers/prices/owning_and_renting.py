@@ -212,11 +212,8 @@ def own_or_rent(
     key = CandidatesKey(snapshot.model(recipe).recipe_id, rule, evidence)
     candidates, rentals = make_candidates(reader, snapshot, key), reader.rentals()
 
-    def is_other(i: int) -> bool:
-        build = candidates.builds[i]
-        return (build.gpu.gpu_id, build.gpu_count, build.host.host_id) != selected
-
-    order = sorted(candidates.by_days, key=is_other)
+    ids = [(b.gpu.gpu_id, b.gpu_count, b.host.host_id) for b in candidates.builds]
+    order = sorted(candidates.by_days, key=lambda i: ids[i] != selected)
     costs = (costs_of(candidates, i, rentals, terms=terms, rule=rule) for i in order)
     return next((each for each in costs if each.evens), None)
 

@@ -280,12 +280,12 @@ def rent_text(costs: BuildCosts, number: Decimal | None, width: int, *, details:
         each = _usd(own.experiment_usd(costs.training_days), mark)
         # A cell that is not asked for is left blank, not said to be missing.
         blank = dict.fromkeys(columns, "–")
-        age = (
-            blank if costs.build.host_owned else {"price": age_words(costs.priced_on, costs.as_of)}
-        )
-        rows.append(blank | age | {"": "own", "a run": each, life: _usd(own.life_usd)})
-        asked = dict.fromkeys(f"{q.label}, {q.quoted_on:%B %Y}" for q in costs.quotes)
-        sold = "" if costs.build.host_owned else f" ({'; '.join(asked)})"
+        sold = ""
+        if not costs.build.host_owned:
+            blank["price"] = age_words(costs.priced_on, costs.as_of)
+            asked = dict.fromkeys(f"{q.label}, {q.quoted_on:%B %Y}" for q in costs.quotes)
+            sold = f" ({'; '.join(asked)})"
+        rows.append(blank | {"": "own", "a run": each, life: _usd(own.life_usd)})
         notes.append(f"own: {owned_words(costs.build)}{sold}")
     right = frozenset({"an hour", "a run", life, runs} - {""})
     table = to_table(rows, columns, right)

@@ -156,10 +156,6 @@ def _foot(ranking: Ranking) -> str:
         words += f" Bought in {ranking.candidates.buy_in}: freight and import are not counted."
     if ranking.question.max_days is None:
         words += f" A run: its share of {terms_words(ranking.question.terms)}."
-    offers = counted(len(ranking), "offer")
-    fit = "fits" if len(ranking) == 1 else "fit"
-    told = f"{offers} {fit} the question: --details lists them, and why others do not"
-    if not ranking.sold_rows:
-        are = "price is" if len(ranking) == 1 else "prices are"
-        told = f"{len(ranking)} {are} known, none can be ordered: --details lists them"
-    return f"{words} {told}"
+    what, fit = ("offer" if ranking.sold_rows else "price"), "fits" if len(ranking) == 1 else "fit"
+    why = ", and why others do not" if ranking.sold_rows else "; none can be ordered"
+    return f"{words} {counted(len(ranking), what)} {fit} the question: --details lists them{why}"
