@@ -41,6 +41,47 @@ def test_a_run_over_two_machines_is_measured_on_two(store_path: Path, tmp_path: 
     assert time.command == "advisor bench --model pythia-2.8b --gpus 8 --nodes 2 --on slurm"
 
 
+LIMITED = """[grant]
+start = 2027-04-01
+years = 3
+funder = "nsf"
+[budget]
+total = "$90,000"
+[[experiments]]
+model = "pythia-1b"
+runs = 2
+each_year = true
+[institution]
+rules = "us-equipment-10000"
+overhead_rate = 0.55
+[running]
+longest_run_days = {days}
+"""
+
+
+def test_first_is_whether_the_funder_pays_and_what_may_exceed_the_limit_says_so(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Whole answers begin as short ones do, with the range of the price among what is said."""
+    for days in (90, 72):
+        found = planned_of(store_path, tmp_path, LIMITED.format(days=days))
+        assert found.plan is not None and found.plan.purchases
+        doubts = plan_doubts(found, "advisor plan", quick=True)
+        assert [each.about for each in doubts[:2]] == ["funder", "price"]
+        assert "not eligible" in doubts[0].words and "if ordered today" in doubts[1].words
+        (time,) = (each for each in doubts if each.about == "time")
+        placed = found.plan.placed[0]
+        took = found.loaded.problem.options()[placed.machine_id].times["pythia-1b"]
+        over = (took.days_high or took.days) > days
+        assert over is (days == 72)
+        assert ("may exceed the limit of 72 days, and then the plan changes" in time.words) is over
+        whole = decided_text(found.loaded, found.plan, 9999)
+        told = whole.partition("Before you ask for it:\n")[2].splitlines()
+        for each, doubt in zip(told, doubts, strict=False):
+            if doubt.about in ("funder", "price", "time"):
+                assert each.startswith(f"  - {doubt.words}")
+
+
 def test_the_longest_work_has_its_interval_where_it_is_rented_too(
     store_path: Path, tmp_path: Path
 ) -> None:

@@ -165,3 +165,29 @@ def test_a_poor_plan_of_another_kind_says_only_what_is_sure(
     told = replace(planned, explanation=replace(planned.explanation, alternatives=(close,)))
     text = to_markdown(report_for(told, rentals={"allowed": True}).parts()[0])
     assert "By the best plan that was found, doing the same work on rented computers" in text
+
+
+SOON = f"""{GRANT.format(funder="ukri")}each_year = true
+[[owned]]
+gpu = "RTX A6000"
+gpu_count = 4
+[purchases]
+allowed = false
+"""
+
+
+def test_what_is_planned_for_the_earliest_end_is_not_compared_by_its_cost_alone(
+    store_path: Path, tmp_path: Path
+) -> None:
+    """Nor is a limit on a run said to make the plan dearer where it does not decide."""
+    path = tmp_path / "grant.toml"
+    path.write_text(SOON.replace("[grant]\n", '[grant]\nobjective = "soonest"\n'), encoding="utf-8")
+    planned = plan_loaded(load_grant(Store(store_path), read_grant(path), TODAY), 60, quick=True)
+    assert planned.plan is not None and planned.explanation is not None and planned.plan.rented
+    assert all(
+        other.label.endswith(", as soon as possible") for other in planned.explanation.alternatives
+    )
+    text = to_markdown(report_for(planned).parts()[0])
+    assert "has all runs done the soonest" in text
+    assert "the same work on machines of our own" not in text
+    assert "slower computers, which cost less" not in text

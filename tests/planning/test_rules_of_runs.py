@@ -8,7 +8,6 @@ from decimal import Decimal
 import pytest
 
 from advisor.planning.solver.problem import Allocation, PlanningProblem, Rules
-from advisor.planning.solver.rentals import ruled_out_by_days
 from advisor.planning.solver.search_clock import NoPlan
 from advisor.planning.solver.solve import is_feasible, solve
 from tests.plans_for_tests import make_experiment, make_machine, make_problem, make_rental
@@ -30,18 +29,6 @@ def test_days_in_a_queue_are_no_part_of_a_run(queue: str) -> None:
     limit = replace(problem.rules, longest_run_days=Decimal(84))
     with pytest.raises(NoPlan):
         solve(replace(problem, rules=limit))
-
-
-def test_it_is_said_what_the_longest_run_rules_out() -> None:
-    slow, fast = make_rental("slow", "1", {"a": 100.0}), make_rental("fast", "3", {"a": 50.0})
-    problem = make_problem(
-        experiments=(make_experiment("e", "a", 1, 0, 365),),
-        rentals=(slow, fast),
-        rules=Rules(longest_run_days=Decimal(90)),
-    )
-    assert ruled_out_by_days(problem) == [slow]
-    for days in (None, Decimal(120)):
-        assert ruled_out_by_days(replace(problem, rules=Rules(longest_run_days=days))) == []
 
 
 def granted(hours: int, *, last_day: int | None) -> PlanningProblem:

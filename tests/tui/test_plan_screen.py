@@ -77,7 +77,7 @@ async def test_a_grant_is_planned_and_its_report_written(
         await pilot.pause()
         assert isinstance(app.screen, MarkdownScreen)
         headings = [str(each._content) for each in app.screen.query("MarkdownH1")]
-        assert headings == ["Small"], "as it will look"
+        assert headings == ["Small", "Small: annex"], "what the funder reads comes first"
 
 
 async def test_what_is_wrong_is_said_and_what_to_relax(store_path: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
 from advisor.answers.plan.plan_calendar import short_day
-from advisor.answers.plan.plan_doubts import doubt_of, price_command, rent_doubts
+from advisor.answers.plan.plan_doubts import bought_at_a_price, doubt_of, price_command, rent_doubts
 from advisor.answers.plan.plan_sentence import does, overhead_words, things_done, written_cost
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amount_words import counted, day_words
@@ -150,10 +150,8 @@ def reach_doubts(answer: Reached, command: str) -> list[Doubt]:
         return []
     plan, problem = first.plan, first.problem
     doubts = list(filter(None, [doubt_of(first.model, _ways(first, plan)[0])]))
-    bought = {each.machine_id for each in plan.purchases}
-    dear = [m for m in problem.machines if m.machine_id in bought and m.lines]
-    if dear:
-        machine = max(dear, key=lambda each: each.price)
+    if bought := bought_at_a_price(problem, plan):
+        machine = max(bought, key=lambda each: each.price)
         line = max(machine.lines, key=lambda each: each.unit_price * each.quantity)
         whom = f"ask {line.vendor} again" if machine.on_sale else "no seller of it new is known"
         words = f"{machine.label} has a price of {line.quoted_on:%B %Y}: {whom}"

@@ -25,7 +25,7 @@ from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quo
 from advisor.planning.grant.candidates.procurement import to_ask
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
-from advisor.planning.report.budget import limits_told
+from advisor.planning.report.budget import eligibility, limits_told
 from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Money
 from advisor.planning.solver.money.cents import whole_budget_cents
@@ -57,7 +57,13 @@ def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
         return None
     option_id, model = most
     doubt = doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
-    if doubt is None or loaded.problem.objective == "soonest":
+    if doubt is None:
+        return None
+    if _near_limit(loaded.problem, options[option_id], model):
+        limit = f"the limit of {loaded.problem.rules.longest_run_days:f} days"
+        words = f"; a run may exceed {limit}, and then the plan changes"
+        doubt = doubt._replace(words=doubt.words + words)
+    if loaded.problem.objective == "soonest":
         return doubt
     return doubt._replace(words=doubt.words + _as_near(loaded.problem, options[option_id], model))
 
@@ -102,7 +108,16 @@ def _most_used(
         if not rented or (isinstance(option, Rental) and option.allocation is None):
             key = each.machine_id, model
             days[key] = days.get(key, 0.0) + option.times[model].days
-    return max(days, key=days.__getitem__, default=None)
+    # What may take longer than a run may is doubted first.
+    near = {x: not rented and _near_limit(problem, options[x[0]], x[1]) for x in days}
+    return max(days, key=lambda x: (near[x], days[x]), default=None)
+
+
+def _near_limit(problem: PlanningProblem, option: Machine | Rental, model: str) -> bool:
+    """Whether a run there takes longer than the limit at the upper end of its interval."""
+    time = option.times[model]
+    slow = replace(time, days=time.days_high or time.days)
+    return problem.too_long(replace(option, times={model: slow}), model)
 
 
 def doubt_of(asked: Model, option: Machine | Rental, key: str | None = None) -> Doubt | None:
@@ -146,31 +161,48 @@ SHARES = "advisor plan --allocations condo"
 """Lists what is known of shares of condos."""
 
 
-def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
-    """What to settle first; ``command`` is the one that was typed, with its file."""
-    loaded, plan, found = planned.loaded, planned.plan, planned.explanation
-    assert plan is not None and found is not None
-    problem, money, details = loaded.problem, loaded.grant.currency, f"{command} --details"
+def bought_at_a_price(problem: PlanningProblem, plan: Plan) -> list[Machine]:
+    """What is bought at a price."""
     names = {each.machine_id for each in plan.purchases}
-    bought = [each for each in problem.machines if each.machine_id in names and each.lines]
-    doubts = list[Doubt]()
+    return [each for each in problem.machines if each.machine_id in names and each.lines]
 
-    def add(about: str, words: str, command: str = details) -> None:
-        doubts.append(Doubt(about, words, command))
 
+def first_doubts(loaded: Loaded, plan: Plan) -> list[Doubt]:
+    """Whether the funder pays, then prices and times: known before anything else is tried."""
+    doubts, bought = list[Doubt](), bought_at_a_price(loaded.problem, plan)
+    if says := eligibility(loaded, plan):
+        doubts.append(Doubt("funder", says, ""))
     if bought:
-        dearest = max(bought, key=lambda each: each.price)
-        doubts.append(_price(loaded, dearest))
+        doubts.append(_price(loaded, max(bought, key=lambda each: each.price)))
     if ask := to_ask(loaded.grant.procurement, bought, loaded.quotes):
-        add("seller", " ".join(ask))
+        doubts.append(Doubt("seller", " ".join(ask), ""))
     for machine in bought:
         build = loaded.builds.get(machine.machine_id)
         watts = None if build is None else wall_w(build)
         if power := over_outlet(watts or 0, loaded.grant.procurement.country):
             check = f"advisor prices builds --gpus {quoted(machine.gpu_id)}"
-            add("power", f"{machine.label}: {power}", check)
-    doubts += rent_doubts(problem, money, loaded.today, plan)
-    doubts += filter(None, [time_doubt(loaded, plan)])
+            doubts.append(Doubt("power", f"{machine.label}: {power}", check))
+    doubts += rent_doubts(loaded.problem, loaded.grant.currency, loaded.today, plan)
+    return [*doubts, *filter(None, [time_doubt(loaded, plan)])]
+
+
+def told_besides(loaded: Loaded, plan: Plan, doubts: Sequence[Doubt]) -> list[str]:
+    """What else to hear of limits and rules, less what the doubts say already."""
+    said = " ".join(each.words for each in doubts)
+    told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
+    return [x for x in told if x not in said and not (NO_QUOTE in x and NO_QUOTE in said)]
+
+
+def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
+    """What to settle first; ``command`` is the one that was typed, with its file."""
+    loaded, plan, found = planned.loaded, planned.plan, planned.explanation
+    assert plan is not None and found is not None
+    problem, money, details = loaded.problem, loaded.grant.currency, f"{command} --details"
+    doubts = first_doubts(loaded, plan)
+
+    def add(about: str, words: str, command: str = details) -> None:
+        doubts.append(Doubt(about, words, command))
+
     if instead := _instead(loaded, plan, found.alternatives):
         add("instead", instead)
     little = Decimal(plan.cost_cents) / 100 * Decimal(1 - WORTH_SAYING)
@@ -190,12 +222,9 @@ def plan_doubts(planned: Planned, command: str, *, quick: bool) -> list[Doubt]:
     if quick:
         add("change", "not tried yet: which price, time or rule would change the decision", command)
     elif found.thresholds:
+        bought = bought_at_a_price(problem, plan)
         add("change", _change(found.thresholds, bought, problem.objective, money.in_prose))
-    # What is said above is not said again.
-    said = (NEEDS_QUOTE, NO_QUOTE) if any(NO_QUOTE in x.words for x in doubts) else (NEEDS_QUOTE,)
-    told = [*limits_told(loaded, plan), *cautions(loaded, plan)]
-    told = [text for text in told if not any(words in text for words in (*said, *ask))]
-    if told:
+    if told := [x for x in told_besides(loaded, plan, doubts) if NEEDS_QUOTE not in x]:
         add("office", told[0] + (f" ({len(told) - 1} more)" if len(told) > 1 else ""))
     return doubts
 

@@ -9,15 +9,13 @@ from decimal import Decimal
 
 from advisor.answers.checklist import doubt_block
 from advisor.answers.plan.plan_calendar import calendar_lines, short_day
-from advisor.answers.plan.plan_doubts import note_of, plan_doubts, rent_doubts, time_doubt
+from advisor.answers.plan.plan_doubts import first_doubts, note_of, plan_doubts, told_besides
 from advisor.answers.plan.plan_sentence import plan_sentence, sold_abroad, written_cost
 from advisor.answers.ranking.question_words import terms_words
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.planning.currency import Currency
-from advisor.planning.grant.cautions import cautions
 from advisor.planning.grant.problem_of_grant import Loaded
 from advisor.planning.planned_grant import Planned
-from advisor.planning.report.budget import limits_told
 from advisor.planning.runs_on_bought_machines import costs_of_runs
 from advisor.planning.sensitivity.solved_amounts import lines
 from advisor.planning.solver.money.cents import fixed_cost_cents, purchase_cents, run_costs
@@ -83,11 +81,9 @@ def decided_text(loaded: Loaded, plan: Plan, width: int = WIDTH, *, details: boo
     if unused := unused_gpus(problem, plan):
         blocks.append("\n".join(fill(unused_line(each), width) for each in unused))
     if details:
-        time = time_doubt(loaded, plan)
-        money, today = loaded.grant.currency, loaded.today
-        doubts = [*rent_doubts(problem, money, today, plan), *([] if time is None else [time])]
-        told = [f"{each.words}: {each.command}" for each in doubts]
-        told += [*limits_told(loaded, plan), *cautions(loaded, plan)]
+        doubts = first_doubts(loaded, plan)
+        told = [": ".join(filter(None, (each.words, each.command))) for each in doubts]
+        told += told_besides(loaded, plan, doubts)
         blocks += _listed("Before you ask for it:", told, width)
     return "\n\n".join(blocks)
 

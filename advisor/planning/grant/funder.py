@@ -90,7 +90,7 @@ class FunderForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """From which a machine counts as equipment where the grant names no rules; its source is that
     of ``threshold``."""
     before_you_send: dict[str, Line] = {}
-    """What to check, a sentence or two each."""
+    """What to check, a sentence or two each; ``eligible`` is whether it is paid at all."""
     only_with: dict[str, tuple[str, ...]] = {}
     """Which of those apply only where the budget has one of these lines."""
     limits: tuple[Limit, ...] = ()

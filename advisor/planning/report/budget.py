@@ -16,6 +16,7 @@ from advisor.planning.report.report_numbers import shared_by_year, shared_num
 from advisor.planning.sensitivity.explain import Explanation
 from advisor.planning.solver.money.prices import paid_price
 from advisor.planning.solver.plan import Plan
+from advisor.planning.solver.problem import Rental
 from price_catalog.model import OWN_QUOTE
 
 ITEMISED = ("equipment", "supplies", "other")
@@ -233,11 +234,36 @@ def beyond_limits(given: Material, paid: WhoPays) -> list[str]:
     return found
 
 
+def eligibility(loaded: Loaded, plan: Plan) -> str:
+    """What the funder does not pay among what is asked for; "" where nothing is known of that."""
+    return of_this(Material(loaded, plan, UNEXPLAINED)).get("eligible", "")
+
+
 def limits_told(loaded: Loaded, plan: Plan) -> list[str]:
-    """The same as sentences, for who plans."""
+    """Each limit that the request is beyond, as sentences, for who plans."""
     given = Material(loaded, plan, UNEXPLAINED)
     paid = who_pays(given, budget_table(given))
     return list(map(plain_text, beyond_limits(given, paid)))
+
+
+def of_this(given: Material) -> dict[str, str]:
+    """What the funder asks of such a request: of machines where some are bought."""
+    grant, form = given.grant, given.form
+    has: set[str] = {entry.line for entry in entries(given) if entry.direct.value}
+    has |= {"owned"} if grant.owned else set()
+    has |= {"tax"} if grant.vat else set()
+    used = {rental.provider for rental in paid_rentals(given)}
+    has |= {each.kind for each in grant.allocations if each.name in used}
+    return {
+        key: str(text)
+        for key, text in form.before_you_send.items()
+        if key not in form.only_with or has.intersection(form.only_with[key])
+    }
+
+
+def paid_rentals(given: Material) -> list[Rental]:
+    names = [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
+    return [given.rentals[name] for name in names if name in given.rentals]
 
 
 def _paid_for(given: Material, *, taxed: bool) -> list[tuple[Num, Num]]:

@@ -101,6 +101,7 @@ def _request(given: Material, budget: ReportTable, paid: WhoPays) -> tuple[Secti
         form=form,
         grant=grant,
         life=life_num,
+        soonest=given.problem.objective == "soonest",
     )
 
 

@@ -24,6 +24,8 @@ ALTERNATIVES = 4
 NEAR = 0.1
 """A plan of another kind within this share of the best says what such plans cost."""
 NOTHING = "buy nothing"
+AS_SOON = ", as soon as possible"
+"""Of what is planned for the earliest end, as the plan itself: it may be dearer than it need be."""
 NO_LONGEST: Change = {"longest_run_days": None}
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
@@ -136,6 +138,8 @@ def _alternative(trials: Trials, label: str, change: Change, *, sure: bool = Tru
     plan = trials.solve(change, sure=sure)
     if "no_purchases" in change:
         label = _buys_nothing({r.rental_id: r for r in trials.problem.rentals}, plan)
+    if vary(trials.problem, change).objective == "soonest":
+        label += AS_SOON
     # It may only be later than any plan that is looked for.
     over = plan is not None and not within_budgets(trials.problem, plan)
     proven = plan is None or plan.proven
@@ -165,7 +169,7 @@ def _alternatives(trials: Trials) -> list[Alternative]:
 
     def dearer(alternative: Alternative) -> Alternative:
         change = _freely(problem, alternative.change)
-        other = _alternative(trials, alternative.label, change)
+        other = _alternative(trials, alternative.label.removesuffix(AS_SOON), change)
         return alternative if other.plan is None else other
 
     def is_hope(other: Alternative) -> bool:

@@ -100,21 +100,6 @@ def _cheapest(
             return
 
 
-def ruled_out_by_days(problem: PlanningProblem) -> list[Rental]:
-    """What would be the cheapest to rent without a limit on the days of a run."""
-    if problem.rules.longest_run_days is None:
-        return []
-    free = replace(problem, rules=replace(problem.rules, longest_run_days=None), rent_limits=())
-    ordered = _ordered(problem, _run_cents(problem))
-    found: dict[str, Rental] = {}
-    for e in problem.experiments:
-        for year in range(problem.years):
-            for cheapest in _cheapest(free, e, year, ordered):
-                if problem.too_long(cheapest, e.model):
-                    found[cheapest.rental_id] = cheapest
-    return [*found.values()]
-
-
 def _span(
     problem: PlanningProblem,
     e: Experiment,

@@ -363,9 +363,8 @@ def _markdown(planned: Planned) -> str:
     from advisor.planning.report.formats.markdown_csv_json import to_markdown
 
     assert planned.plan is not None and planned.explanation is not None
-    return to_markdown(
-        build_report(planned.loaded, planned.plan, planned.explanation, pictures=False)
-    )
+    report = build_report(planned.loaded, planned.plan, planned.explanation, pictures=False)
+    return "\n".join(map(to_markdown, report.parts()))
 
 
 def _without_force(words: str) -> str:

@@ -6,8 +6,7 @@ from typing import Any
 
 from advisor.costs.amount_words import age_words
 from advisor.planning.grant.cautions import ordered_cautions
-from advisor.planning.report.budget import WhoPays, beyond_limits
-from advisor.planning.report.budget_entries import entries
+from advisor.planning.report.budget import WhoPays, beyond_limits, of_this, paid_rentals
 from advisor.planning.report.facts.carbon import carbon_gaps
 from advisor.planning.report.facts.hours import not_bought, not_rented
 from advisor.planning.report.plan_costs import Material
@@ -23,7 +22,7 @@ def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
         "whole_price": form.depreciates and rules.life_months is None,
         "beyond": [
             *beyond_limits(given, paid),
-            *_of_this(given),
+            *of_this(given).values(),
             *(says for says, _ in ordered_cautions(given.loaded, given.plan)),
         ],
         "carbon": carbon_gaps(given),
@@ -33,26 +32,6 @@ def before_you_send(given: Material, paid: WhoPays) -> dict[str, Any]:
         if rules.cost_share and not form.names_cost_share
         else None,
     }
-
-
-def _of_this(given: Material) -> list[str]:
-    """What the funder asks of such a request: of machines where some are bought."""
-    grant, form = given.grant, given.form
-    has: set[str] = {entry.line for entry in entries(given) if entry.direct.value}
-    has |= {"owned"} if grant.owned else set()
-    has |= {"tax"} if grant.vat else set()
-    used = {rental.provider for rental in _paid_rentals(given)}
-    has |= {each.kind for each in grant.allocations if each.name in used}
-    return [
-        str(text)
-        for key, text in form.before_you_send.items()
-        if key not in form.only_with or has.intersection(form.only_with[key])
-    ]
-
-
-def _paid_rentals(given: Material) -> list[Any]:
-    names = [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
-    return [given.rentals[name] for name in names if name in given.rentals]
 
 
 def _old_prices(given: Material) -> list[tuple[str, str]]:
@@ -68,7 +47,7 @@ def _old_prices(given: Material) -> list[tuple[str, str]]:
 def _not_compared(given: Material) -> dict[str, Any]:
     """Questions of a reviewer that the justification leaves open, because nothing was compared."""
     grant, buying, renting = given.grant, "", ""
-    market = any(rental.allocation is None for rental in _paid_rentals(given))
+    market = any(rental.allocation is None for rental in paid_rentals(given))
     tried = any(other.change.get("no_purchases") for other in given.explanation.alternatives)
     if not grant.purchases.allowed and any(
         r.charge.direct.value for r in given.costs.running if r.rented

@@ -13,10 +13,9 @@ from advisor.planning.report.facts.justification import longest_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report_numbers import cost_of_other, runs_of_other, solve_num
-from advisor.planning.sensitivity.explain import Alternative, worse_by
+from advisor.planning.sensitivity.explain import AS_SOON, NO_LONGEST, Alternative, worse_by
 from advisor.planning.solver.money.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
-from advisor.planning.solver.rentals import ruled_out_by_days
 
 Facts = dict[str, Any]
 
@@ -40,11 +39,12 @@ def _is_sure(given: Material, allocation: Allocation) -> bool:
 def renting(given: Material, by_line: Mapping[str, Num]) -> Facts:
     """What is rented and what it would cost to buy instead, or what renting would cost;
     ``by_line`` has what each line of the budget comes to."""
-    ledger, rules = given.ledger, given.problem.rules
+    ledger, problem, rules = given.ledger, given.problem, given.problem.rules
     rented = [r for r in given.costs.running if r.rented and r.charge.direct.value]
     rentals = [_rental_of(given, r) for r in rented]
     facts: Facts = {"rented": rented, "paid": None, "limit": None}
-    if rules.longest_run_days is not None and ruled_out_by_days(given.problem):
+    decides = any(each.change == NO_LONGEST for each in given.explanation.binds)
+    if rules.longest_run_days is not None and decides and problem.objective != "soonest":
         key, label = "running.longest_run_days", "longest that a run may take"
         facts["limit"] = given.setting(key, rules.longest_run_days, "days", label)
     if not rented:
@@ -257,6 +257,7 @@ def _does(given: Material, other: Alternative) -> Facts:
         "cost": cost_of_other(given.ledger, other),
         "runs": None if same else runs_of_other(given.ledger, other),
         "dearer": listed(by) if less else "",
+        "soon": other.label.endswith(AS_SOON),
     }
 
 
