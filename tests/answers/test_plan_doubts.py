@@ -74,7 +74,7 @@ def test_first_is_whether_the_funder_pays_and_what_may_exceed_the_limit_says_so(
         took = found.loaded.problem.options()[placed.machine_id].times["pythia-1b"]
         over = (took.days_high or took.days) > days
         assert over is (days == 72)
-        assert ("may exceed the limit of 72 days, and then the plan changes" in time.words) is over
+        assert ("over the limit of 72 days, and then the plan changes" in time.words) is over
         whole = decided_text(found.loaded, found.plan, 9999)
         told = whole.partition("Before you ask for it:\n")[2].splitlines()
         for each, doubt in zip(told, doubts, strict=False):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from math import ceil
 from typing import TYPE_CHECKING
 
 from advisor.answers.checklist import Doubt, quoted
@@ -59,10 +60,10 @@ def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
     doubt = doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
     if doubt is None:
         return None
-    if _near_limit(loaded.problem, options[option_id], model):
+    if slow := _over_the_limit(loaded.problem, options[option_id], model):
         limit = f"the limit of {loaded.problem.rules.longest_run_days:f} days"
-        words = f"; a run may exceed {limit}, and then the plan changes"
-        doubt = doubt._replace(words=doubt.words + words)
+        words = f"; a run may take {ceil(slow)} days of the calendar, over {limit}"
+        doubt = doubt._replace(words=f"{doubt.words}{words}, and then the plan changes")
     if loaded.problem.objective == "soonest":
         return doubt
     return doubt._replace(words=doubt.words + _as_near(loaded.problem, options[option_id], model))
@@ -109,15 +110,16 @@ def _most_used(
             key = each.machine_id, model
             days[key] = days.get(key, 0.0) + option.times[model].days
     # What may take longer than a run may is doubted first.
-    near = {x: not rented and _near_limit(problem, options[x[0]], x[1]) for x in days}
-    return max(days, key=lambda x: (near[x], days[x]), default=None)
+    over = {x: not rented and _over_the_limit(problem, options[x[0]], x[1]) > 0 for x in days}
+    return max(days, key=lambda x: (over[x], days[x]), default=None)
 
 
-def _near_limit(problem: PlanningProblem, option: Machine | Rental, model: str) -> bool:
-    """Whether a run there takes longer than the limit at the upper end of its interval."""
+def _over_the_limit(problem: PlanningProblem, option: Machine | Rental, model: str) -> float:
+    """What a run there takes at the upper end of its interval, in days of the calendar; 0 where
+    that is within the limit on a run."""
     time = option.times[model]
-    slow = replace(time, days=time.days_high or time.days)
-    return problem.too_long(replace(option, times={model: slow}), model)
+    slow = replace(option, times={model: replace(time, days=time.days_high or time.days)})
+    return problem.begun_days(slow, model) if problem.too_long(slow, model) else 0
 
 
 def doubt_of(asked: Model, option: Machine | Rental, key: str | None = None) -> Doubt | None:
