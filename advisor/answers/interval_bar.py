@@ -40,10 +40,7 @@ class Axis(NamedTuple):
 
 
 def axis_for(
-    intervals: Iterable[tuple[float, float]],
-    limit: float | None,
-    width: int,
-    unit: TimeUnit = DAY,
+    intervals: Iterable[tuple[float, float]], limit: float | None, width: int, unit: TimeUnit = DAY
 ) -> Axis | None:
     """The axis on which all of these (low, high) days fit; None where there are none."""
     ends = [end for interval in intervals for end in interval if end > 0]

@@ -92,9 +92,7 @@ class ReachQuestion:
 
 
 def reached(
-    models: Sequence[Model],
-    times: Mapping[tuple[str, int], ReachedTime],
-    asked: ReachQuestion,
+    models: Sequence[Model], times: Mapping[tuple[str, int], ReachedTime], asked: ReachQuestion
 ) -> list[Reached]:
     """Every model: those within the limit first, the longest of them first of all; then what takes
     longer, what does not fit, and what has no time."""

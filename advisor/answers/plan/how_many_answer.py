@@ -13,7 +13,7 @@ from typing import Any
 
 from advisor.answers.checklist import Doubt, doubt_block, doubt_objects
 from advisor.answers.plan.plan_calendar import short_day
-from advisor.answers.plan.plan_doubts import bought_at_a_price, doubt_of, price_command, rent_doubts
+from advisor.answers.plan.plan_doubts import doubt_of, price_command, rent_doubts
 from advisor.answers.plan.plan_sentence import does, overhead_words, things_done, written_cost
 from advisor.answers.wording import PREDICTED_MARK
 from advisor.costs.amount_words import counted, day_words
@@ -21,6 +21,7 @@ from advisor.costs.cost_of_owning import CENT
 from advisor.planning.grant.grant_record import Grant
 from advisor.planning.grant.read_grant import read_grant
 from advisor.planning.how_many import MOST_RUNS, Reach, ReachTask, problem_of, timed_models
+from advisor.planning.planned_grant import bought_at_a_price
 from advisor.planning.runs_on_bought_machines import with_terms
 from advisor.planning.solver.plan import Plan, last_day
 from advisor.planning.solver.problem import Machine, Rental

@@ -26,6 +26,7 @@ from advisor.planning.grant.candidates.prices_from_parts import less_as_sum, quo
 from advisor.planning.grant.candidates.procurement import to_ask
 from advisor.planning.grant.cautions import NEEDS_QUOTE, NO_QUOTE, cautions, what_it_would_do
 from advisor.planning.grant.problem_of_grant import Loaded
+from advisor.planning.planned_grant import bought_at_a_price
 from advisor.planning.report.budget import eligibility, limits_told
 from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_by
 from advisor.planning.sensitivity.solved_amounts import Finding, Money
@@ -60,7 +61,7 @@ def time_doubt(loaded: Loaded, plan: Plan) -> Doubt | None:
     doubt = doubt_of(loaded.snapshot.model(model.partition("@")[0]), options[option_id], model)
     if doubt is None:
         return None
-    if slow := _over_the_limit(loaded.problem, options[option_id], model):
+    if slow := loaded.problem.over_the_limit_days(options[option_id], model):
         limit = f"the limit of {loaded.problem.rules.longest_run_days:f} days"
         words = f"; a run may take {ceil(slow)} days of the calendar, over {limit}"
         doubt = doubt._replace(words=f"{doubt.words}{words}, and then the plan changes")
@@ -110,16 +111,8 @@ def _most_used(
             key = each.machine_id, model
             days[key] = days.get(key, 0.0) + option.times[model].days
     # What may take longer than a run may is doubted first.
-    over = {x: not rented and _over_the_limit(problem, options[x[0]], x[1]) > 0 for x in days}
+    over = {x: not rented and problem.over_the_limit_days(options[x[0]], x[1]) for x in days}
     return max(days, key=lambda x: (over[x], days[x]), default=None)
-
-
-def _over_the_limit(problem: PlanningProblem, option: Machine | Rental, model: str) -> float:
-    """What a run there takes at the upper end of its interval, in days of the calendar; 0 where
-    that is within the limit on a run."""
-    time = option.times[model]
-    slow = replace(option, times={model: replace(time, days=time.days_high or time.days)})
-    return problem.begun_days(slow, model) if problem.too_long(slow, model) else 0
 
 
 def doubt_of(asked: Model, option: Machine | Rental, key: str | None = None) -> Doubt | None:
@@ -157,16 +150,6 @@ def gpus_of(option: Machine | Rental) -> str:
         return option.gpus
     several = "" if option.nodes == 1 else f"{option.nodes} machines of "
     return f"{several}{option.gpu_count // option.nodes} × {option.gpu_name}"
-
-
-SHARES = "advisor plan --allocations condo"
-"""Lists what is known of shares of condos."""
-
-
-def bought_at_a_price(problem: PlanningProblem, plan: Plan) -> list[Machine]:
-    """What is bought at a price."""
-    names = {each.machine_id for each in plan.purchases}
-    return [each for each in problem.machines if each.machine_id in names and each.lines]
 
 
 def first_doubts(loaded: Loaded, plan: Plan) -> list[Doubt]:
@@ -294,9 +277,9 @@ def _price(loaded: Loaded, machine: Machine) -> Doubt:
 
 
 def price_command(line: PriceLine) -> str:
-    """Lists what is known of a price."""
+    """Lists what is known of a price, or of shares of condos."""
     if line.quote_kind == BUY_IN:
-        return SHARES
+        return "advisor plan --allocations condo"
     return f"advisor prices list --item {quoted(line.item_id)}"
 
 

@@ -121,13 +121,7 @@ def as_object(answer: Prediction, name: str, bench: str, rank: str | None) -> Ma
 
 
 def as_text(
-    answer: Prediction,
-    name: str,
-    bench: str,
-    rank: str | None,
-    *,
-    details: bool,
-    width: int,
+    answer: Prediction, name: str, bench: str, rank: str | None, *, details: bool, width: int
 ) -> str:
     """The answer in words: the sentence, the times in a table, what would make it surer; with
     ``details`` what it rests on and the settings."""

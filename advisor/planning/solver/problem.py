@@ -438,6 +438,13 @@ class PlanningProblem:
         longest = self.rules.longest_run_days
         return longest is not None and self.begun_days(option, model) > float(longest) + EPSILON
 
+    def over_the_limit_days(self, option: Machine | Rental, model: str) -> float:
+        """What one run takes at the upper end of its interval, in days of the calendar; 0 where
+        that is within the limit."""
+        time = option.times[model]
+        slow = replace(option, times={model: replace(time, days=time.days_high or time.days)})
+        return self.begun_days(slow, model) if self.too_long(slow, model) else 0.0
+
     def worked(self, day: float) -> float:
         """Days of mean utilisation from the grant's first day until ``day``."""
         every = self.rules.year_utilisation
