@@ -137,9 +137,13 @@ def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
     from difflib import get_close_matches  # only a broken file pays for it
 
     by_folded = {name.casefold(): name for name in known}
-    close = get_close_matches(word.casefold(), list(by_folded), n=3, cutoff=0.5)
+    contained = [part for part in word.casefold().split() if part in by_folded]
+    if " " not in word:  # it may be the first of a longer name
+        by_folded = {name.casefold().partition(" ")[0]: name for name in known} | by_folded
+    spelt = get_close_matches(word.casefold(), list(by_folded), n=6, cutoff=0.5)
+    close = list(dict.fromkeys(by_folded[name] for name in (*contained, *spelt)))[:3]
     if close:
-        return "did you mean " + " or ".join(f"'{by_folded[name]}'" for name in close) + "?"
+        return "did you mean " + " or ".join(f"'{name}'" for name in close) + "?"
     if len(known) <= _MOST_NAMED:
         between = "; " if any(", " in name for name in known) else ", "
         return "known: " + between.join(sorted(known))
