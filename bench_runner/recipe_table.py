@@ -125,7 +125,7 @@ def shown(value: object) -> str:
     return clean if len(clean) <= 80 else clean[:79] + "…"
 
 
-_MOST_NAMED = 12
+_MOST_NAMED = 15
 
 
 def nearest(word: str, known: Collection[str], listed_by: str = "") -> str:
