@@ -136,7 +136,7 @@ def rate_problem(code: str, rate: Decimal, amount: Decimal | None = None) -> str
     if known is None and rate > DEAREST:
         inverse = f"{Decimal(f'{1 / rate:.3g}'):f}"
         right = f"like {inverse} where one dollar is {code} {rate}"
-        return f"one {code} is not worth ${rate}, no money is: write its US dollars, {right}"
+        return f"one {code} is not worth ${rate}: write its US dollars, {right}"
     if known is None or 1 / FAR <= rate / known.usd_per_unit <= FAR:
         return None
     right = f"{known.usd_per_unit} (of {known.on})"

@@ -227,7 +227,7 @@ def _with_savings(
     # A GPU that somebody sells first: whoever is asked can quote it.
     planned_with = {m.machine_id for m in loaded.problem.machines}
     likely = tuple(m for m in loaded.with_told if m.gpu_id in made or m.machine_id in planned_with)
-    for machines in (likely, loaded.with_told)[likely == loaded.with_told :]:
+    for machines in (likely,) if likely == loaded.with_told else (likely, loaded.with_told):
         wider = replace(loaded.problem, machines=machines)
         loaded, other = _compared(loaded, plan, wider, clock, lambda each: each.needs_quote)
         if any(x.needs_quote and (x.saves or x.more_runs) for x in loaded.left_out):

@@ -82,7 +82,7 @@ def test_hours_that_may_not_be_awarded_are_not_called_granted(
             (fewer, " Without Campus we can do 1 run, for $123 in all; this request is $0."),
             (None, " Without Campus this work is not done in time."),
         ):
-            other = Alternative(label="not awarded", change=change, plan=plan, over_budget=False)
+            other = Alternative(name="not awarded", change=change, plan=plan, over_budget=False)
             found = replace(planned.explanation, alternatives=(other,))
             part = to_markdown(report_for(replace(planned, explanation=found)).parts()[0])
             assert ("on granted hours between" in part) is sure
@@ -145,7 +145,7 @@ def test_a_poor_plan_of_another_kind_says_only_what_is_sure(
     assert plan is not None and planned.explanation is not None
     rent = replace(plan, proven=False, gap=gap, cost_cents=1_000_000_00, judged_cents=1_000_000_00)
     other = Alternative(
-        label="buy nothing, rent instead",
+        name="buy nothing, rent instead",
         change={"no_purchases": True},
         plan=rent,
         over_budget=False,

@@ -115,7 +115,7 @@ def test_the_example_buys_what_somebody_sells(store_path: Path) -> None:
 def test_what_others_tell_of_is_bought_only_where_nothing_on_sale_does_the_work(
     store_path: Path,
 ) -> None:
-    """With any money: a smaller budget is told whose quote to ask for."""
+    """With any money: for a smaller budget the answer says whose quote to ask for."""
     dear = planned_for(store_path, one_run(budget=Decimal(12_000)))
     assert dear.plan is not None and dear.plan.purchases
     assert not cautions(dear.loaded, dear.plan)[0].startswith("No seller")

@@ -262,6 +262,7 @@ def of_this(given: Material) -> dict[str, str]:
 
 
 def paid_rentals(given: Material) -> list[Rental]:
+    """What is rented for money."""
     names = [r.placed[0].machine_id for r in given.costs.running if r.charge.direct.value]
     return [given.rentals[name] for name in names if name in given.rentals]
 

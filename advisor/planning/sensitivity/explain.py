@@ -24,8 +24,6 @@ ALTERNATIVES = 4
 NEAR = 0.1
 """A plan of another kind within this share of the best says what such plans cost."""
 NOTHING = "buy nothing"
-AS_SOON = ", as soon as possible"
-"""Of what is planned for the earliest end, as the plan itself: it may be dearer than it need be."""
 NO_LONGEST: Change = {"longest_run_days": None}
 MOST_GPUS = 6
 """How many other GPUs are tried where no bound says that the rest are worse."""
@@ -36,13 +34,20 @@ UNTRIED = Finding(words=("no price, time or rule was tried",))
 class Alternative:
     """Another way to do it, and what speaks against it."""
 
-    label: str
+    name: str
     change: Change
     plan: Plan | None
     """None where there is no plan of this kind."""
     over_budget: bool
+    soonest: bool = False
+    """Whether it is planned for the earliest end, as the plan itself: it may be dearer than it need
+    be."""
     proven: bool = True
     """False: of a large grant, the best plan of its kind that was found in time."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}, as soon as possible" if self.soonest else self.name
 
     @property
     def least_cents(self) -> int | None:
@@ -138,12 +143,13 @@ def _alternative(trials: Trials, label: str, change: Change, *, sure: bool = Tru
     plan = trials.solve(change, sure=sure)
     if "no_purchases" in change:
         label = _buys_nothing({r.rental_id: r for r in trials.problem.rentals}, plan)
-    if vary(trials.problem, change).objective == "soonest":
-        label += AS_SOON
     # It may only be later than any plan that is looked for.
     over = plan is not None and not within_budgets(trials.problem, plan)
     proven = plan is None or plan.proven
-    return Alternative(label=label, change=change, plan=plan, over_budget=over, proven=proven)
+    soonest = vary(trials.problem, change).objective == "soonest"
+    return Alternative(
+        name=label, change=change, plan=plan, over_budget=over, soonest=soonest, proven=proven
+    )
 
 
 def _alternatives(trials: Trials) -> list[Alternative]:
@@ -169,7 +175,7 @@ def _alternatives(trials: Trials) -> list[Alternative]:
 
     def dearer(alternative: Alternative) -> Alternative:
         change = _freely(problem, alternative.change)
-        other = _alternative(trials, alternative.label.removesuffix(AS_SOON), change)
+        other = _alternative(trials, alternative.name, change)
         return alternative if other.plan is None else other
 
     def is_hope(other: Alternative) -> bool:

@@ -162,7 +162,7 @@ class Rental:
     """A run that takes longer is several jobs, each from the last checkpoint."""
     row_of_one: str = ""
     """The price of one GPU, of which ``price_per_hour`` is that many times, where its provider
-    names none of so many in one machine."""
+    names none of that many in one machine."""
     offers: tuple[Rental, ...] = ()
     """What each provider asks for the same, the cheapest first: this one is their median."""
 

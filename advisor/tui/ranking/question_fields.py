@@ -44,7 +44,7 @@ class QuestionFields(Grid):
     """One field for each input; a choice tells the screen by its own message."""
 
     def __init__(self, state: State, typed: Callable[[str, str], None]) -> None:
-        """``typed`` is told a field's name and text at once, within the key press."""
+        """``typed`` gets a field's name and text at once, within the key press."""
         super().__init__(id="question")
         self._state = state
         self._typed = typed

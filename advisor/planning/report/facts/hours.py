@@ -13,7 +13,7 @@ from advisor.planning.report.facts.justification import longest_of
 from advisor.planning.report.number_ledger import Num
 from advisor.planning.report.plan_costs import Material, RunningCost
 from advisor.planning.report.report_numbers import cost_of_other, runs_of_other, solve_num
-from advisor.planning.sensitivity.explain import AS_SOON, NO_LONGEST, Alternative, worse_by
+from advisor.planning.sensitivity.explain import NO_LONGEST, Alternative, worse_by
 from advisor.planning.solver.money.charges import gpus_of_a_job, hours_in_a_day
 from advisor.planning.solver.problem import Allocation, Rental
 
@@ -257,7 +257,7 @@ def _does(given: Material, other: Alternative) -> Facts:
         "cost": cost_of_other(given.ledger, other),
         "runs": None if same else runs_of_other(given.ledger, other),
         "dearer": listed(by) if less else "",
-        "soon": other.label.endswith(AS_SOON),
+        "soon": other.soonest,
     }
 
 
